@@ -1,5 +1,13 @@
 //! The gate: the one door to every outside effect.
 //!
-//! [`claim`] is the door for other engines.
+//! [`effect`] holds what an effect and its steps may be, [`decide`] how one step moves on an observation, [`whole`] how an
+//! effect moves over its steps, holds and dependencies, and [`claim`] is the door for other engines.
 
 pub mod claim;
+pub mod decide;
+pub mod effect;
+pub mod whole;
+
+pub use decide::{Moved, Next, Observation, decide};
+pub use effect::{Attempt, Attempted, Find, Phase, Policy, Rules, Step, StepKind, Why};
+pub use whole::{Door, Effect, Readiness};

@@ -1,0 +1,370 @@
+//! The records that cross the contract.
+
+use domain::digest::Digest;
+use domain::enquiry::{Enquiry, Fields, Note};
+use domain::gate::Effect;
+use domain::identity::Candidate;
+use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, RunId, StreamId};
+use domain::time::UtcMs;
+use evidence::{Blob, Draft, Entry};
+use serde::{Deserialize, Serialize};
+
+/// What we made of a delivery, or of one item of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// A new enquiry.
+    Accepted,
+    /// A known event again.
+    Redelivery,
+    /// A known key with other content: a held enquiry.
+    Conflict,
+    /// A new enquiry whose fields repeat a recent one's.
+    LookAlike,
+    /// Authentic, not understood; kept whole.
+    Quarantined,
+    /// A sender's test.
+    Test,
+    /// Authentic, and nothing that asks for work.
+    Ignored,
+    /// Not authentic: kept in a bounded ring.
+    Refused,
+}
+
+impl Verdict {
+    /// The name in answers and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Redelivery => "redelivery",
+            Self::Conflict => "conflict",
+            Self::LookAlike => "look_alike",
+            Self::Quarantined => "quarantined",
+            Self::Test => "test",
+            Self::Ignored => "ignored",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// One arrival at our door, and what each item of it asks for.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// How it came. Its `item`, `verdict` and what follows from that are filled by the store.
+    pub delivery: Delivery,
+    /// The raw body; its digest is in `delivery`.
+    pub body: Blob,
+    /// What was read in it: one element, or one per item of a batch. Never empty.
+    pub items: Vec<Item>,
+    /// A person let it in (a release, a replay of a quarantined delivery): who.
+    pub by: Option<String>,
+}
+
+/// What one item of an arrival is.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// An enquiry, if its key is new.
+    Enquiry(Box<Proposal>),
+    /// No enquiry, and why.
+    Aside {
+        /// `Quarantined`, `Test` or `Ignored`.
+        verdict: Verdict,
+        /// The reason, without any personal data.
+        reason: String,
+    },
+}
+
+/// An enquiry as it would be entered.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// What it is compared by.
+    pub candidate: Candidate,
+    /// Its mapped fields.
+    pub fields: Fields,
+    /// What normalising changed.
+    pub notes: Vec<Note>,
+    /// The source's client.
+    pub client: Option<String>,
+    /// Its local time stands for two instants, or none.
+    pub ambiguous_time: bool,
+    /// A look-alike's effects are held for a person.
+    pub hold_look_alikes: bool,
+    /// The run that begins if it is accepted.
+    pub run: RunId,
+    /// A person undoes a weak suppression: enter it as an enquiry of its own, whatever the verdict would be.
+    pub separate: bool,
+}
+
+/// One delivery, or one item of a batch delivery.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Its id; all items of one arrival share it.
+    pub id: DeliveryId,
+    /// Which item, from 0.
+    pub item: u32,
+    /// The source's id.
+    pub source: String,
+    /// When it arrived.
+    pub at: UtcMs,
+    /// Who sent it, as far as the connection says.
+    pub remote: Option<String>,
+    /// The provider's request id.
+    pub request_id: Option<String>,
+    /// The provider's attempt counter.
+    pub attempt: Option<String>,
+    /// The declared content type.
+    pub content_type: Option<String>,
+    /// SHA-256 of the raw header block: each `name: value` in the order received, joined by line feeds.
+    pub header_digest: Digest,
+    /// SHA-256 of the raw body.
+    pub body_sha256: Digest,
+    /// The blob of the raw body.
+    pub body: Digest,
+    /// Its length in bytes.
+    pub body_len: u64,
+    /// What we made of it.
+    pub verdict: Verdict,
+    /// Why, where it is not plain.
+    pub reason: Option<String>,
+    /// The enquiry it carries.
+    pub enquiry: Option<EnquiryId>,
+    /// The enquiry's key, as text.
+    pub key: Option<String>,
+    /// Nothing was carried out for it, because it had been for the first.
+    pub duplicate_suppressed: bool,
+    /// The key rests on content alone: a person can undo the suppression.
+    pub weak: bool,
+    /// The run that the first delivery of this event began.
+    pub first_run: Option<RunId>,
+    /// The delivery that was first.
+    pub first_delivery: Option<DeliveryId>,
+    /// When the first was accepted.
+    pub first_at: Option<UtcMs>,
+}
+
+/// The answer to an arrival: one delivery record per item, in order.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// The records.
+    pub items: Vec<Delivery>,
+}
+
+/// Something handed out to be done.
+#[derive(Clone, Debug)]
+pub struct Lease<T> {
+    /// The thing.
+    pub what: T,
+    /// Higher with every lease of it.
+    pub fence: u64,
+    /// Changes with every commit.
+    pub version: u64,
+}
+
+/// Work handed out.
+#[derive(Clone, Debug, Default)]
+pub struct Leases {
+    /// Enquiries to be qualified and planned.
+    pub enquiries: Vec<Lease<Enquiry>>,
+    /// Effects to be carried on.
+    pub effects: Vec<Lease<Effect>>,
+    /// When the earliest of the rest is due.
+    pub next_due: Option<UtcMs>,
+}
+
+/// A change of one enquiry.
+#[derive(Clone, Debug)]
+pub struct EnquiryChange {
+    /// The new state.
+    pub enquiry: Enquiry,
+    /// The version that it was decided on.
+    pub version: u64,
+    /// The fence of the lease it was done under; `None` for a person's act.
+    pub fence: Option<u64>,
+    /// When it is to be taken up (again).
+    pub due: Option<UtcMs>,
+}
+
+/// A new effect, or a change of one.
+#[derive(Clone, Debug)]
+pub struct EffectChange {
+    /// The new state. Its due time follows from it.
+    pub effect: Effect,
+    /// The version that it was decided on; `None` for a new one.
+    pub version: Option<u64>,
+    /// The fence of the lease it was done under; `None` for a person's or a sibling's act.
+    pub fence: Option<u64>,
+    /// Whether the lease goes on after this commit.
+    pub keep_lease: bool,
+    /// What only one effect at a time may hold (a contact in a target); taken with this commit, given back by `None`.
+    pub lock: Option<String>,
+}
+
+/// One decided step: everything in it happens, or nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// The time of the act.
+    pub at: UtcMs,
+    /// Changes of enquiries.
+    pub enquiries: Vec<EnquiryChange>,
+    /// Changes of effects.
+    pub effects: Vec<EffectChange>,
+    /// New review items, and closed ones.
+    pub reviews: Vec<Review>,
+    /// New states of targets.
+    pub targets: Vec<TargetState>,
+    /// Blobs to keep, with the enquiry they belong to.
+    pub blobs: Vec<(Option<EnquiryId>, Blob)>,
+    /// What the journal says of it.
+    pub entries: Vec<Draft>,
+}
+
+/// What a review item is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewKind {
+    /// Other content under a known key: *same* or *separate*.
+    Conflict,
+    /// The fields of a recent enquiry again: approve or dismiss.
+    LookAlike,
+    /// The local event time stands for two instants, or none.
+    AmbiguousTime,
+    /// The qualification failed or is uncertain: outward messages wait.
+    Qualification,
+    /// An effect needs a person (unknown outcome, refusal, mismatch, double).
+    Effect,
+    /// An outward message waits for a person (a brake, a policy).
+    Message,
+}
+
+impl ReviewKind {
+    /// The name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Conflict => "conflict",
+            Self::LookAlike => "look_alike",
+            Self::AmbiguousTime => "ambiguous_time",
+            Self::Qualification => "qualification",
+            Self::Effect => "effect",
+            Self::Message => "message",
+        }
+    }
+}
+
+/// One item of a person's queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    /// Its id.
+    pub id: ReviewId,
+    /// The enquiry.
+    pub enquiry: EnquiryId,
+    /// The effect it holds; `None` if it is about the enquiry.
+    pub effect: Option<EffectId>,
+    /// What it is about.
+    pub kind: ReviewKind,
+    /// Whether something waits for it, or it only notifies.
+    pub holds: bool,
+    /// A sentence for people, without personal data.
+    pub why: String,
+    /// The latest attempt at the time, for decisions bound to what was seen.
+    pub attempt: u32,
+    /// When it was opened.
+    pub opened_at: UtcMs,
+    /// When it was decided.
+    pub closed_at: Option<UtcMs>,
+    /// What was decided, and by whom.
+    pub decision: Option<String>,
+}
+
+/// An enquiry with everything about it.
+#[derive(Clone, Debug)]
+pub struct Dossier {
+    /// The enquiry.
+    pub enquiry: Enquiry,
+    /// Its version.
+    pub version: u64,
+    /// Its effects, each with its version, in the order they were planned.
+    pub effects: Vec<(Effect, u64)>,
+    /// Every delivery of it, oldest first.
+    pub deliveries: Vec<Delivery>,
+    /// Its review items, oldest first.
+    pub reviews: Vec<Review>,
+    /// Its journal entries, oldest first.
+    pub entries: Vec<Entry>,
+}
+
+/// Which list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Enquiries.
+    Enquiries,
+    /// Deliveries.
+    Deliveries,
+    /// Effects.
+    Effects,
+    /// Review items.
+    Reviews,
+    /// Journal entries.
+    Journal,
+}
+
+/// Which page of it.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+    /// At most so many.
+    pub limit: usize,
+    /// Only of this source (enquiries, deliveries).
+    pub source: Option<String>,
+    /// Only in this state (enquiries: standing; deliveries: verdict; effects: state; reviews: `open`, `closed`).
+    pub state: Option<String>,
+    /// Only of this enquiry (deliveries, effects, reviews, journal).
+    pub enquiry: Option<EnquiryId>,
+}
+
+/// One page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The records.
+    pub rows: Rows,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<String>,
+}
+
+/// The records of a page.
+#[derive(Clone, Debug)]
+pub enum Rows {
+    /// Enquiries.
+    Enquiries(Vec<Enquiry>),
+    /// Deliveries.
+    Deliveries(Vec<Delivery>),
+    /// Effects.
+    Effects(Vec<Effect>),
+    /// Review items.
+    Reviews(Vec<Review>),
+    /// Journal entries.
+    Journal(Vec<Entry>),
+}
+
+/// One accepted version of a source's identity rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleVersion {
+    /// From 1.
+    pub version: u32,
+    /// The rule, serialised.
+    pub rule: String,
+    /// When it was accepted.
+    pub accepted_at: UtcMs,
+}
+
+/// What is known of a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetState {
+    /// Its name.
+    pub name: String,
+    /// Nothing is sent to it: since when, and why.
+    pub paused: Option<(UtcMs, String)>,
+}
+
+/// The name of a process start.
+pub type Process = StreamId;
