@@ -1,1 +1,7 @@
+//! Oncebook's server: intake, qualification, effects, the engine, and what people and machines read.
+//!
+//! Who may import whom is in ARCHITECTURE.md, and kept by `tests/tidy.rs`.
 
+pub mod effects;
+pub mod qualify;
+pub mod stops;

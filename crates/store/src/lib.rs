@@ -15,7 +15,7 @@ pub mod sqlite;
 #[cfg(test)]
 mod contract;
 
-pub use accept::entries_of;
+
 pub use error::Error;
 pub use model::*;
 
