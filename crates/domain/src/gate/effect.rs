@@ -353,8 +353,9 @@ impl Step {
         match self.phase {
             Phase::Planned { due } | Phase::Unknown { due, .. } | Phase::Done { due, .. } => Some(due),
             Phase::Verified { audit_due, .. } => audit_due,
-            Phase::Intended
-            | Phase::Unverified { .. }
+            // Its worker holds the lease; should that run out, somebody else takes it up at once.
+            Phase::Intended => self.attempts.last().map(|a| a.begun_at),
+            Phase::Unverified { .. }
             | Phase::Mismatched { .. }
             | Phase::Doubled { .. }
             | Phase::Refused { .. }

@@ -60,6 +60,19 @@ impl Key {
         Self { variant, ..self.clone() }
     }
 
+    /// Reads the text form back. `None` for other texts, and for a value that was written as its digest.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, ':');
+        let (source, basis, rest) = (parts.next()?, parts.next()?, parts.next()?);
+        let basis = [Basis::Submission, Basis::Time, Basis::Content].into_iter().find(|b| b.as_str() == basis)?;
+        let (value, variant) = match rest.split_once('~') {
+            Some((value, variant)) => (value, variant.parse().ok().filter(|&v| v > 1)?),
+            None => (rest, 1),
+        };
+        let value = value.split(',').map(unescaped).collect::<Option<Vec<_>>>()?;
+        Some(Self { source: source.to_owned(), basis, value, variant }).filter(|key| key.to_string() == text)
+    }
+
     /// Digest of source, basis and value: what all variants share, and what a delivery is looked up by.
     pub fn base_digest(&self) -> Digest {
         Digest::of_parts(
@@ -117,6 +130,22 @@ fn escaped(part: &str) -> String {
     out
 }
 
+/// Undoes `escaped`; `None` where an escape is broken.
+fn unescaped(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first == b'%' {
+            bytes.extend(data_encoding::HEXUPPER.decode(tail.get(..2)?).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +169,19 @@ mod tests {
         assert_ne!(key(&["a,b"]).to_string(), key(&["a", "b"]).to_string());
         assert_ne!(key(&["a,b"]).digest(), key(&["a", "b"]).digest());
         assert_ne!(key(&["a%2C"]).to_string(), key(&["a,"]).to_string());
+    }
+
+    #[test]
+    fn the_text_form_reads_back() {
+        for value in [&["lead_77"][..], &["a,b", "c~2"], &["100%", "ü#1"], &["a b\n"], &["a:b:c"]] {
+            for variant in [1, 2, 11] {
+                let key = key(value).with_variant(variant);
+                assert_eq!(Key::parse(&key.to_string()), Some(key));
+            }
+        }
+        assert_eq!(Key::parse("website:submission:x~1"), None);
+        assert_eq!(Key::parse("website:other:x"), None);
+        assert_eq!(Key::parse("website"), None);
     }
 
     #[test]
