@@ -3,5 +3,6 @@
 //! Who may import whom is in ARCHITECTURE.md, and kept by `tests/tidy.rs`.
 
 pub mod effects;
+pub mod intake;
 pub mod qualify;
 pub mod stops;

@@ -1,0 +1,194 @@
+//! One delivery's way in: authentic or not, read, handed to the store, answered.
+//!
+//! An authentic delivery ends durable or in a refusal that makes its sender come again (I1); nothing in between. The verdict
+//! is the store's, inside its transaction. HTTP is in [`super::routes`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::digest::{BookSecret, Digest};
+use domain::identity::Headers;
+use domain::ids::DeliveryId;
+use domain::time::{Clock, Entropy, UtcMs};
+use evidence::Blob;
+use store::{Arrival, Delivery, Item, Store, Verdict};
+use tokio::sync::Notify;
+
+use super::answer::Answer;
+use super::body::{self, Unreadable};
+use super::reading::Reader;
+use super::signature::NotAuthentic;
+use super::source::SourceSetup;
+
+/// How many unauthentic deliveries a source's ring keeps, and for how long.
+const RING_KEEP: u32 = 100;
+const RING_AGE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// When a sender should come again after the book could not be written.
+pub(super) const RETRY_AFTER_S: u32 = 5;
+
+/// The book could not be written: in how many seconds to come again.
+pub(super) struct RetryAfterS(pub(super) u32);
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Raw {
+    /// Its headers in the order they came, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Its body, byte for byte.
+    pub body: Bytes,
+    /// Who sent it, as far as the connection says.
+    pub remote: Option<String>,
+}
+
+/// Why a delivery got no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No source of that name.
+    #[error("there is no source of that name")]
+    UnknownSource,
+    /// The proof does not hold. It is in the source's ring, if that could be written.
+    #[error("the delivery is not authentic: {why}")]
+    NotAuthentic {
+        /// Which check failed.
+        why: NotAuthentic,
+        /// What `WWW-Authenticate` says, where HTTP has a name for the scheme.
+        challenge: Option<&'static str>,
+    },
+    /// It could not be made durable: the sender must send again.
+    #[error("the delivery could not be made durable: send it again in {retry_after_s} s")]
+    Unavailable {
+        /// In how many seconds.
+        retry_after_s: u32,
+    },
+}
+
+/// The way in to one book.
+pub struct Intake {
+    /// Every source, by the name it is reached under.
+    pub sources: BTreeMap<String, SourceSetup>,
+    /// The book.
+    pub store: Arc<dyn Store>,
+    /// Where "now" comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids and nonces come from.
+    pub entropy: Arc<dyn Entropy>,
+    /// Told of every arrival that may have brought work.
+    pub accepted: Arc<Notify>,
+}
+
+impl Intake {
+    /// The source of that name, or else of that id: a renamed source is still reached where its senders know it.
+    pub fn source(&self, name: &str) -> Option<&SourceSetup> {
+        self.sources.get(name).or_else(|| self.sources.values().find(|source| source.id == name))
+    }
+
+    /// Takes one delivery.
+    pub async fn deliver(&self, source: &str, raw: Raw) -> Result<Answer, Refusal> {
+        let source = self.source(source).ok_or(Refusal::UnknownSource)?;
+        let now = self.clock.now();
+        if let Err(why) = source.auth.verify(&raw.headers, &raw.body, now) {
+            self.keep_refused(source, raw, &why, now).await;
+            return Err(Refusal::NotAuthentic { why, challenge: source.auth.challenge() });
+        }
+        let arrival = arrival(source, raw, now, self.store.secret(), &*self.entropy);
+        self.enter(source, arrival).await.map_err(|RetryAfterS(retry_after_s)| Refusal::Unavailable { retry_after_s })
+    }
+
+    /// Makes an arrival durable, wakes who works on it, and answers.
+    pub(super) async fn enter(&self, source: &SourceSetup, arrival: Arrival) -> Result<Answer, RetryAfterS> {
+        let brings_work = arrival.items.iter().any(|item| matches!(item, Item::Enquiry(_)));
+        let delivery = arrival.delivery.id.clone();
+        match self.store.accept(arrival).await {
+            Ok(receipt) => {
+                if brings_work {
+                    self.accepted.notify_one();
+                }
+                Ok(Answer::new(receipt, source.items.is_some()))
+            }
+            Err(error) => {
+                tracing::error!(source = %source.id, %delivery, %error, "a delivery could not be made durable");
+                Err(RetryAfterS(RETRY_AFTER_S))
+            }
+        }
+    }
+
+    /// Keeps an unauthentic delivery for a person to look at. The sender's answer is 401 whether that succeeds or not: it
+    /// was never promised anything.
+    async fn keep_refused(&self, source: &SourceSetup, raw: Raw, why: &NotAuthentic, now: UtcMs) {
+        let request_id = source.request_id(&raw.headers, None);
+        let attempt = source.attempt(&raw.headers, None);
+        let blob = blob(raw.body.to_vec(), &*self.entropy);
+        let record = record(source, &raw, &blob, now, &*self.entropy);
+        let delivery = Delivery { verdict: Verdict::Refused, reason: Some(why.to_string()), request_id, attempt, ..record };
+        tracing::warn!(source = %source.id, delivery = %delivery.id, %why, "a delivery is not authentic");
+        if let Err(error) = self.store.refuse(delivery, RING_KEEP, now.plus(-RING_AGE_MS)).await {
+            tracing::error!(source = %source.id, %error, "an unauthentic delivery could not be kept");
+        }
+    }
+}
+
+/// What an authentic request asks the store to enter.
+pub(super) fn arrival(source: &SourceSetup, raw: Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
+    let tree = if is_compressed(&raw.headers) {
+        Err(Unreadable::because("the body is compressed, which is not read yet: kept for later"))
+    } else {
+        body::read(content_type(&raw.headers).as_deref(), &raw.body)
+    };
+    let headers = source.read_headers(&raw.headers);
+    let reader = Reader { source, headers: &headers, arrived: now, now, secret, entropy };
+    let items = reader.items(&tree);
+    let blob = blob(raw.body.to_vec(), entropy);
+    let (request_id, attempt) = (source.request_id(&headers, tree.as_ref().ok()), source.attempt(&headers, tree.as_ref().ok()));
+    let delivery = Delivery { request_id, attempt, ..record(source, &raw, &blob, now, entropy) };
+    Arrival { delivery, body: blob, items, by: None }
+}
+
+/// The record of a request. What an item of it turns out to be is filled in later: until then it says the least.
+fn record(source: &SourceSetup, raw: &Raw, blob: &Blob, now: UtcMs, entropy: &dyn Entropy) -> Delivery {
+    Delivery {
+        id: DeliveryId::draw(now, entropy),
+        item: 0,
+        source: source.id.clone(),
+        at: now,
+        remote: raw.remote.clone(),
+        request_id: None,
+        attempt: None,
+        content_type: content_type(&raw.headers),
+        header_digest: header_digest(&raw.headers),
+        body_sha256: Digest::sha256(&raw.body),
+        body: blob.digest(),
+        body_len: u64::try_from(raw.body.len()).unwrap_or(u64::MAX),
+        verdict: Verdict::Quarantined,
+        reason: None,
+        enquiry: None,
+        key: None,
+        duplicate_suppressed: false,
+        weak: false,
+        first_run: None,
+        first_delivery: None,
+        first_at: None,
+    }
+}
+
+/// A blob of its own nonce.
+pub(super) fn blob(bytes: Vec<u8>, entropy: &dyn Entropy) -> Blob {
+    let mut nonce = [0_u8; 32];
+    entropy.fill(&mut nonce);
+    Blob { nonce, bytes }
+}
+
+/// SHA-256 of the header block: each `name: value` in the order received, joined by line feeds.
+fn header_digest(headers: &Headers) -> Digest {
+    let lines: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    Digest::sha256(lines.join("\n").as_bytes())
+}
+
+fn content_type(headers: &Headers) -> Option<String> {
+    headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone())
+}
+
+fn is_compressed(headers: &Headers) -> bool {
+    headers.iter().any(|(name, value)| name == "content-encoding" && !value.trim().eq_ignore_ascii_case("identity"))
+}

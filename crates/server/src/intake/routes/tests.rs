@@ -1,0 +1,107 @@
+//! The way in over HTTP, as far as it goes with a book that is shut.
+
+use serde_json::Value;
+use tower::ServiceExt as _;
+
+use super::super::signature::{Auth, Secret};
+use super::super::source::SourceSetup;
+use super::super::tests::{NOW, intake_at, setup};
+use super::*;
+
+async fn ask(source: SourceSetup, request: http::Request<Body>) -> (http::response::Parts, Value) {
+    let (intake, _) = intake_at(source, vec![], NOW);
+    let response = router(Arc::new(intake)).oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, 65_536).await.unwrap();
+    (parts, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+}
+
+fn request(method: &str, path: &str, body: Body) -> http::Request<Body> {
+    http::Request::builder().method(method).uri(path).header("content-type", "application/json").body(body).unwrap()
+}
+
+fn is_problem(parts: &http::response::Parts, body: &Value, code: &str) {
+    assert_eq!(parts.headers[header::CONTENT_TYPE], "application/problem+json");
+    assert_eq!(body["code"], code);
+    assert_eq!(body["status"], parts.status.as_u16());
+}
+
+#[tokio::test]
+async fn get_says_that_the_source_is_here() {
+    let (parts, body) = ask(setup(), request("GET", "/in/website", Body::empty())).await;
+    assert_eq!(parts.status, StatusCode::OK);
+    assert_eq!(body, json!({"source": "website", "deliver_with": "POST"}));
+}
+
+#[tokio::test]
+async fn an_unknown_source_is_not_found_whatever_is_sent() {
+    for (method, path) in [("GET", "/in/other"), ("POST", "/in/other"), ("POST", "/in/%FF"), ("POST", "/in/we%20bsite")] {
+        let (parts, body) = ask(setup(), request(method, path, Body::from(vec![b'x'; 5000]))).await;
+        assert_eq!(parts.status, StatusCode::NOT_FOUND, "{path}");
+        is_problem(&parts, &body, "unknown-source");
+    }
+}
+
+#[tokio::test]
+async fn other_methods_are_told_which_there_are() {
+    for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
+        let (parts, body) = ask(setup(), request(method, "/in/website", Body::empty())).await;
+        assert_eq!(parts.status, StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(parts.headers.get_all(header::ALLOW).iter().count(), 1);
+        is_problem(&parts, &body, "method-not-allowed");
+    }
+}
+
+#[tokio::test]
+async fn a_body_too_large_is_refused_whatever_length_was_declared() {
+    for (len, declared) in [(1025, None), (1025, Some("10")), (10, Some("1025")), (10, Some("18446744073709551615"))] {
+        let mut sent = request("POST", "/in/website", Body::from(vec![b' '; len]));
+        if let Some(declared) = declared {
+            sent.headers_mut().insert(header::CONTENT_LENGTH, declared.parse().unwrap());
+        }
+        let (parts, body) = ask(setup(), sent).await;
+        assert_eq!(parts.status, StatusCode::PAYLOAD_TOO_LARGE, "{len} {declared:?}");
+        is_problem(&parts, &body, "too-large");
+    }
+    // One that just fits goes on to the book, which is shut here.
+    let (parts, _) = ask(setup(), request("POST", "/in/website", Body::from(vec![b' '; 1024]))).await;
+    assert_eq!(parts.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test]
+async fn i1_what_is_not_durable_is_never_a_success() {
+    let (parts, body) = ask(setup(), request("POST", "/in/website", Body::from(r#"{"id":"lead_77"}"#))).await;
+    assert_eq!(parts.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(parts.headers[header::RETRY_AFTER], "5");
+    is_problem(&parts, &body, "not-durable");
+}
+
+#[tokio::test]
+async fn an_unauthentic_delivery_is_told_the_scheme_and_no_value() {
+    let secrets = || vec![Secret::new("hush")];
+    let bearer = Auth::Bearer { header: "authorization".to_owned(), prefix: "Bearer ".to_owned(), secrets: secrets() };
+    let basic = Auth::Basic { user: "lead".to_owned(), passwords: secrets() };
+    let signed = Auth::StandardWebhooks { secrets: secrets() };
+    for (auth, scheme) in [(bearer, Some("Bearer ")), (basic, Some("Basic ")), (signed, None)] {
+        let mut sent = request("POST", "/in/website", Body::from("{}"));
+        sent.headers_mut().insert(header::AUTHORIZATION, "Bearer guess-77".parse().unwrap());
+        let (parts, body) = ask(SourceSetup { auth, ..setup() }, sent).await;
+        assert_eq!(parts.status, StatusCode::UNAUTHORIZED);
+        is_problem(&parts, &body, "not-authentic");
+        let challenge = parts.headers.get(header::WWW_AUTHENTICATE).map(|value| value.to_str().unwrap());
+        assert_eq!(challenge.is_some(), scheme.is_some());
+        assert!(challenge.unwrap_or_default().starts_with(scheme.unwrap_or_default()));
+        assert!(!body.to_string().contains("guess-77") && !body.to_string().contains("hush"));
+    }
+}
+
+#[test]
+fn headers_keep_their_order_and_lose_no_repetition() {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [("X-B", "1"), ("x-a", "2"), ("x-b", "3")] {
+        headers.append(http::HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_static(value));
+    }
+    headers.append("x-raw", HeaderValue::from_bytes(b"caf\xE9").unwrap());
+    let told: Vec<String> = received(&headers).iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(told, ["x-b=1", "x-b=3", "x-a=2", "x-raw=caf\u{FFFD}"]);
+}

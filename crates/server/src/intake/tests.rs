@@ -1,0 +1,286 @@
+//! Deliveries against a book that is shut: it remembers what it was asked to enter, and makes nothing durable.
+//!
+//! What the book answers is the store's own suite's business; here it is what intake asks of it, and that nothing is promised
+//! where nothing is durable.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use domain::digest::{BookSecret, Digest};
+use domain::identity::{Place, Rule, TimeRule};
+use domain::ids::{EnquiryId, StreamId};
+use domain::time::{Clock, Later, SeededEntropy, UtcMs};
+use domain::tree::Pointer;
+use evidence::{Blob, Draft, Entry, Head};
+use store::{
+    Arrival, Ask, Delivery, Dossier, Error, Item, Leases, List, Page, Proposal, Receipt, RuleVersion, Step, Store, TargetState, Verdict,
+};
+use tokio::sync::Notify;
+
+use super::*;
+
+pub(super) const NOW: UtcMs = UtcMs(1_772_442_904_120);
+
+/// A source `website` as a careful person would set it up.
+pub(super) fn setup() -> SourceSetup {
+    let place = |text: &str| Place::parse(text).unwrap();
+    let map = [("contact.email", "/email"), ("contact.name", "/name"), ("message", "/message"), ("occurred_at", "/at")];
+    SourceSetup {
+        id: "website".to_owned(),
+        client: Some("acme".to_owned()),
+        auth: Auth::None,
+        rule: Rule { submission: vec![place("/id")], time: Some(TimeRule { at: place("/at"), with: vec![] }), ..Rule::default() },
+        earlier: vec![],
+        map: map.into_iter().map(|(field, at)| (field.to_owned(), place(at))).collect(),
+        items: None,
+        test: Some(place("/is_test")),
+        request_id: None,
+        attempt: None,
+        content_window_ms: 600_000,
+        look_alike_window_ms: 600_000,
+        hold_look_alikes: true,
+        body_max: 1024,
+    }
+}
+
+fn batch() -> SourceSetup {
+    SourceSetup { items: Some(Pointer::parse("/*").unwrap()), ..setup() }
+}
+
+/// What comes over a door that nothing is durable behind.
+pub(super) struct Shut {
+    stream: StreamId,
+    secret: BookSecret,
+    kept: Vec<(Delivery, Blob)>,
+    asked: Mutex<Vec<Arrival>>,
+    refused: Mutex<Vec<Delivery>>,
+}
+
+fn shut<T>() -> Result<T, Error> {
+    Err(Error::Unavailable("shut".to_owned()))
+}
+
+#[async_trait]
+impl Store for Shut {
+    fn stream(&self) -> &StreamId {
+        &self.stream
+    }
+    fn secret(&self) -> &BookSecret {
+        &self.secret
+    }
+    fn dead_since(&self, _: &StreamId) -> Option<UtcMs> {
+        None
+    }
+    async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
+        self.asked.lock().unwrap().push(arrival);
+        shut()
+    }
+    async fn refuse(&self, delivery: Delivery, keep: u32, oldest: UtcMs) -> Result<(), Error> {
+        assert_eq!((keep, oldest), (100, NOW.plus(-7 * 86_400_000)));
+        self.refused.lock().unwrap().push(delivery);
+        shut()
+    }
+    async fn lease(&self, _: UtcMs, _: UtcMs, _: usize) -> Result<Leases, Error> {
+        shut()
+    }
+    async fn commit(&self, _: Step) -> Result<(), Error> {
+        shut()
+    }
+    async fn dossier(&self, _: &EnquiryId) -> Result<Option<Dossier>, Error> {
+        shut()
+    }
+    async fn resolve(&self, _: &str) -> Result<Vec<EnquiryId>, Error> {
+        shut()
+    }
+    async fn page(&self, _: List, _: Ask) -> Result<Page, Error> {
+        shut()
+    }
+    async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error> {
+        Ok(self.kept.iter().map(|(_, blob)| blob).find(|blob| blob.digest() == *digest).cloned())
+    }
+    async fn delivery(&self, id: &str) -> Result<Vec<Delivery>, Error> {
+        Ok(self.kept.iter().map(|(kept, _)| kept).filter(|kept| kept.id.as_str() == id).cloned().collect())
+    }
+    async fn journal_after(&self, _: Option<(StreamId, u64)>, _: usize) -> Result<Vec<Entry>, Error> {
+        shut()
+    }
+    async fn note(&self, _: Vec<Draft>) -> Result<Head, Error> {
+        shut()
+    }
+    async fn rules(&self, _: &str) -> Result<Vec<RuleVersion>, Error> {
+        shut()
+    }
+    async fn adopt_rule(&self, _: &str, _: String, _: Draft) -> Result<(), Error> {
+        shut()
+    }
+    async fn targets(&self) -> Result<Vec<TargetState>, Error> {
+        shut()
+    }
+    async fn prune(&self, _: UtcMs, _: UtcMs) -> Result<u64, Error> {
+        shut()
+    }
+    async fn ping(&self) -> Result<(), Error> {
+        shut()
+    }
+}
+
+struct At(UtcMs);
+
+impl Clock for At {
+    fn now(&self) -> UtcMs {
+        self.0
+    }
+    fn sleep_until(&self, _: UtcMs) -> Later<'_> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// An intake with the source `website`, and the book behind it.
+pub(super) fn intake_at(source: SourceSetup, kept: Vec<(Delivery, Blob)>, now: UtcMs) -> (Intake, Arc<Shut>) {
+    let book = Arc::new(Shut {
+        stream: StreamId::parse("str_1").unwrap(),
+        secret: BookSecret::new([7; 32]),
+        kept,
+        asked: Mutex::default(),
+        refused: Mutex::default(),
+    });
+    let intake = Intake {
+        sources: BTreeMap::from([("website".to_owned(), source)]),
+        store: Arc::<Shut>::clone(&book),
+        clock: Arc::new(At(now)),
+        entropy: Arc::new(SeededEntropy::new(1)),
+        accepted: Arc::new(Notify::new()),
+    };
+    (intake, book)
+}
+
+fn raw(body: &str, headers: &[(&str, &str)]) -> Raw {
+    let json = [("content-type", "application/json")];
+    let headers = json.iter().chain(headers).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Raw { headers, body: Bytes::copy_from_slice(body.as_bytes()), remote: Some("192.0.2.7".to_owned()) }
+}
+
+/// What the book is asked to enter for a delivery, which is not made durable.
+async fn asked(source: SourceSetup, raw: Raw) -> Arrival {
+    let (intake, book) = intake_at(source, vec![], NOW);
+    assert_eq!(intake.deliver("website", raw).await.unwrap_err(), Refusal::Unavailable { retry_after_s: 5 });
+    book.asked.lock().unwrap().pop().unwrap()
+}
+
+fn enquiry(item: &Item) -> &Proposal {
+    match item {
+        Item::Enquiry(proposal) => proposal,
+        Item::Aside { verdict, reason } => panic!("{verdict:?}: {reason}"),
+    }
+}
+
+fn aside(item: &Item) -> (Verdict, &str) {
+    match item {
+        Item::Aside { verdict, reason } => (*verdict, reason),
+        Item::Enquiry(proposal) => panic!("an enquiry: {:?}", proposal.candidate.keys),
+    }
+}
+
+const LEAD: &str = r#"{"id":"lead_77","email":"Avery@Example.com","message":"40 chairs","at":"2026-03-02T09:15:04Z"}"#;
+
+#[tokio::test]
+async fn a_delivery_is_asked_for_with_all_its_evidence() {
+    let arrival = asked(setup(), raw(LEAD, &[("x-request-id", "r-1"), ("x-attempt", "3")])).await;
+    let delivery = &arrival.delivery;
+    assert_eq!(delivery.header_digest, Digest::sha256(b"content-type: application/json\nx-request-id: r-1\nx-attempt: 3"));
+    assert_eq!(delivery.body_sha256, Digest::sha256(LEAD.as_bytes()));
+    assert_eq!((delivery.body, delivery.body_len), (arrival.body.digest(), LEAD.len() as u64));
+    assert_eq!(delivery.content_type.as_deref(), Some("application/json"));
+    assert_eq!((delivery.request_id.as_deref(), delivery.attempt.as_deref()), (Some("r-1"), Some("3")));
+    assert_eq!((delivery.at, delivery.remote.as_deref()), (NOW, Some("192.0.2.7")));
+    assert_eq!(arrival.body.bytes, LEAD.as_bytes());
+    assert_ne!(arrival.body.nonce, [0; 32]);
+    let proposal = enquiry(&arrival.items[0]);
+    assert_eq!(proposal.candidate.keys[0].to_string(), "website:submission:lead_77");
+    assert_eq!(proposal.fields.contact.email.as_deref(), Some("avery@example.com"));
+    assert_eq!(proposal.notes.len(), 1);
+    assert_eq!(proposal.client.as_deref(), Some("acme"));
+    assert!(proposal.hold_look_alikes && !proposal.separate && arrival.by.is_none());
+}
+
+#[tokio::test]
+async fn i8_a_delivery_is_looked_up_under_earlier_rules_too() {
+    let by = |text: &str| Rule { submission: vec![Place::parse(text).unwrap()], ..Rule::default() };
+    let unreadable = Rule { time: Some(TimeRule { at: Place::parse("/message").unwrap(), with: vec![] }), ..Rule::default() };
+    let source = SourceSetup { earlier: vec![by("/message"), by("/id"), unreadable], ..setup() };
+    let arrival = asked(source, raw(LEAD, &[])).await;
+    let keys: Vec<String> = enquiry(&arrival.items[0]).candidate.keys.iter().map(ToString::to_string).collect();
+    assert_eq!(keys, ["website:submission:lead_77", "website:submission:40%20chairs"]);
+}
+
+#[tokio::test]
+async fn i1_what_is_not_understood_is_quarantined_with_a_reason() {
+    for (body, words) in [
+        ("", "the body is empty"),
+        ("{\"a\":", "not JSON"),
+        ("[1]", "name its items in `items`"),
+        (r#"{"message":"x","at":"yesterday"}"#, "the event time at /at"),
+        (r#"{"message":"x","at":"2026-03-02 09:15:04"}"#, "no `timezone`"),
+        (r#"{"unknown":"x"}"#, "nothing mapped"),
+        (r#"{"at":"2026-03-02T09:15:04Z"}"#, "nothing mapped"),
+    ] {
+        let arrival = asked(setup(), raw(body, &[])).await;
+        let (verdict, reason) = aside(&arrival.items[0]);
+        assert_eq!(verdict, Verdict::Quarantined);
+        assert!(reason.contains(words), "{body}: {reason}");
+    }
+    let arrival = asked(setup(), raw(LEAD, &[("content-encoding", "gzip")])).await;
+    assert!(aside(&arrival.items[0]).1.contains("compressed"));
+}
+
+#[tokio::test]
+async fn an_id_alone_is_an_enquiry_and_a_test_is_none() {
+    let arrival = asked(setup(), raw(r#"{"id":6084250982513018472}"#, &[])).await;
+    assert_eq!(enquiry(&arrival.items[0]).candidate.keys[0].to_string(), "website:submission:6084250982513018472");
+    let arrival = asked(setup(), raw(r#"{"id":"lead_77","is_test":true}"#, &[])).await;
+    assert_eq!(aside(&arrival.items[0]).0, Verdict::Test);
+}
+
+#[tokio::test]
+async fn c014_one_unreadable_item_does_not_spoil_the_others() {
+    let body = format!(r#"[{LEAD},"x",{{"id":"lead_78","message":"4 tables"}},{{"message":"y","at":"soon"}}]"#);
+    let arrival = asked(batch(), raw(&body, &[])).await;
+    assert_eq!(arrival.items.len(), 4);
+    assert_eq!(enquiry(&arrival.items[0]).candidate.keys[0].to_string(), "website:submission:lead_77");
+    assert_eq!(aside(&arrival.items[1]), (Verdict::Quarantined, "the item is no object"));
+    assert_eq!(enquiry(&arrival.items[2]).candidate.keys[0].to_string(), "website:submission:lead_78");
+    assert!(aside(&arrival.items[3]).1.contains("the event time at /at"));
+    assert_ne!(enquiry(&arrival.items[0]).run, enquiry(&arrival.items[2]).run);
+}
+
+#[tokio::test]
+async fn an_empty_batch_is_ignored_and_an_endless_one_is_kept_whole() {
+    let arrival = asked(batch(), raw("[]", &[])).await;
+    assert_eq!(aside(&arrival.items[0]).0, Verdict::Ignored);
+    let arrival = asked(batch(), raw(&format!("[{}0]", "0,".repeat(1000)), &[])).await;
+    assert_eq!((arrival.items.len(), aside(&arrival.items[0]).0), (1, Verdict::Quarantined));
+}
+
+#[tokio::test]
+async fn a_renamed_source_is_reached_under_its_id_too() {
+    let (intake, _) = intake_at(SourceSetup { id: "old".to_owned(), ..setup() }, vec![], NOW);
+    assert!(intake.source("website").is_some() && intake.source("old").is_some());
+    assert_eq!(intake.deliver("none", raw(LEAD, &[])).await.unwrap_err(), Refusal::UnknownSource);
+}
+
+#[tokio::test]
+async fn an_unauthentic_delivery_is_kept_in_the_ring_and_refused_even_if_that_fails() {
+    let auth = Auth::Basic { user: "lead".to_owned(), passwords: vec![Secret::new("hush")] };
+    let (intake, book) = intake_at(SourceSetup { auth, ..setup() }, vec![], NOW);
+    let refusal = intake.deliver("website", raw(LEAD, &[("webhook-id", "msg_1")])).await.unwrap_err();
+    assert!(matches!(refusal, Refusal::NotAuthentic { challenge: Some(_), .. }));
+    let kept = book.refused.lock().unwrap().pop().unwrap();
+    assert_eq!((kept.verdict, kept.request_id.as_deref()), (Verdict::Refused, Some("msg_1")));
+    assert_eq!(kept.reason.as_deref(), Some("there is no `authorization` header"));
+    assert_eq!(kept.body_sha256, Digest::sha256(LEAD.as_bytes()));
+    assert!(book.asked.lock().unwrap().is_empty());
+}
+
+mod replaying;
