@@ -2,7 +2,8 @@
 //!
 //! Always 200 with no top-level `error` key: a client that takes such a key for a failure would send again.
 
-use domain::ids::DeliveryId;
+use domain::ids::{DeliveryId, EnquiryId, RunId};
+use domain::time::UtcMs;
 use serde_json::{Map, Value};
 use store::{Delivery, Receipt, Verdict};
 
@@ -50,15 +51,15 @@ fn item_json(item: &Delivery) -> Map<String, Value> {
         members.insert(name.to_owned(), value);
     };
     say("verdict", Value::from(item.verdict.as_str()));
-    say("enquiry", Value::from(item.enquiry.as_ref().map(|id| id.as_str())));
+    say("enquiry", Value::from(item.enquiry.as_ref().map(EnquiryId::as_str)));
     say("key", Value::from(item.key.as_deref()));
     if item.duplicate_suppressed {
         say("duplicate_suppressed", Value::from(true));
     }
     if matches!(item.verdict, Verdict::Redelivery | Verdict::Conflict) {
-        say("first_run", Value::from(item.first_run.as_ref().map(|id| id.as_str())));
+        say("first_run", Value::from(item.first_run.as_ref().map(RunId::as_str)));
         say("first_delivery", Value::from(item.first_delivery.as_ref().map(DeliveryId::as_str)));
-        say("first_at", Value::from(item.first_at.map(|at| at.rfc3339())));
+        say("first_at", Value::from(item.first_at.map(UtcMs::rfc3339)));
         say("attempted_at", Value::from(item.at.rfc3339()));
     }
     if item.weak {
@@ -74,8 +75,6 @@ fn item_json(item: &Delivery) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use domain::digest::Digest;
-    use domain::ids::{EnquiryId, RunId};
-    use domain::time::UtcMs;
     use serde_json::json;
 
     use super::*;

@@ -92,7 +92,7 @@ impl Intake {
             self.keep_refused(source, raw, &why, now).await;
             return Err(Refusal::NotAuthentic { why, challenge: source.auth.challenge() });
         }
-        let arrival = arrival(source, raw, now, self.store.secret(), &*self.entropy);
+        let arrival = arrival(source, &raw, now, self.store.secret(), &*self.entropy);
         self.enter(source, arrival).await.map_err(|RetryAfterS(retry_after_s)| Refusal::Unavailable { retry_after_s })
     }
 
@@ -130,7 +130,7 @@ impl Intake {
 }
 
 /// What an authentic request asks the store to enter.
-pub(super) fn arrival(source: &SourceSetup, raw: Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
+pub(super) fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
     let tree = if is_compressed(&raw.headers) {
         Err(Unreadable::because("the body is compressed, which is not read yet: kept for later"))
     } else {
@@ -141,7 +141,7 @@ pub(super) fn arrival(source: &SourceSetup, raw: Raw, now: UtcMs, secret: &BookS
     let items = reader.items(&tree);
     let blob = blob(raw.body.to_vec(), entropy);
     let (request_id, attempt) = (source.request_id(&headers, tree.as_ref().ok()), source.attempt(&headers, tree.as_ref().ok()));
-    let delivery = Delivery { request_id, attempt, ..record(source, &raw, &blob, now, entropy) };
+    let delivery = Delivery { request_id, attempt, ..record(source, raw, &blob, now, entropy) };
     Arrival { delivery, body: blob, items, by: None }
 }
 

@@ -53,8 +53,10 @@ pub fn is_true(place: &Place, body: &Tree, headers: &Headers) -> bool {
     !is_zero && !["", "false", "no", "off", "null"].contains(&text.trim().to_ascii_lowercase().as_str())
 }
 
-/// The items of a batch, in the body's order; `Err` names a place where the body is not what the pattern expects, so that
-/// a part of it that cannot be reached is quarantined and not passed over. An empty list has no items, and no error.
+/// The items of a batch, in the body's order.
+///
+/// `Err` names a place where the body is not what the pattern expects, so that a part of it that cannot be reached is
+/// quarantined and not passed over. An empty list has no items, and no error.
 pub fn split<'a>(body: &'a Tree, pattern: &Pointer) -> Vec<Result<&'a Tree, String>> {
     let mut found = vec![Ok((String::new(), body))];
     for token in &pattern.0 {

@@ -77,7 +77,7 @@ fn refused(refusal: &Refusal) -> Response {
             }
         }
         Refusal::Unavailable { retry_after_s } => {
-            let detail = "The delivery could not be made durable. Send it again later: nothing of it was lost or done twice.";
+            let detail = "The delivery could not be made durable. Send it again later: should it have been entered after all, the copy is recognised.";
             let response = problem(StatusCode::SERVICE_UNAVAILABLE, "not-durable", "Not durable", detail);
             problem_with(response, header::RETRY_AFTER, HeaderValue::from(*retry_after_s))
         }

@@ -185,9 +185,8 @@ fn signature(value: &str, prefix: &str, encoding: Encoding) -> Option<[u8; 32]> 
     let hex = || HEXLOWER_PERMISSIVE.decode(value.as_bytes()).ok();
     let bytes = match encoding {
         Encoding::Hex => hex(),
-        Encoding::Base64 => base64(value),
         Encoding::Either if value.len() == 64 => hex(),
-        Encoding::Either => base64(value),
+        Encoding::Either | Encoding::Base64 => base64(value),
     };
     bytes?.try_into().ok()
 }

@@ -1,5 +1,7 @@
-//! What intake knows of a source, as plain values that the composition root fills from the configuration; and where a
-//! delivery of it carries its request id and attempt counter, which are evidence and never identity.
+//! What intake knows of a source, as plain values that the composition root fills from the configuration.
+//!
+//! Also where a delivery of it carries its request id and attempt counter, which are evidence and never identity, and what
+//! the record of a kept delivery can still say of its headers.
 
 use domain::identity::{Headers, Place, Rule};
 use domain::tree::{Pointer, Tree};

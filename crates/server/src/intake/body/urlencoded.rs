@@ -43,16 +43,8 @@ fn decoded(pair: &[u8]) -> Vec<u8> {
     let mut rest = pair;
     while let Some((&byte, after)) = rest.split_first() {
         let escaped = after.get(..2).filter(|_| byte == b'%').and_then(|digits| HEXLOWER_PERMISSIVE.decode(digits).ok());
-        match escaped {
-            Some(bytes) => {
-                out.extend(bytes);
-                rest = &after[2..];
-            }
-            None => {
-                out.push(byte);
-                rest = after;
-            }
-        }
+        out.extend(escaped.as_deref().unwrap_or(&[byte]));
+        rest = if escaped.is_some() { &after[2..] } else { after };
     }
     out
 }

@@ -6,7 +6,7 @@ const LATER: UtcMs = UtcMs(NOW.0 + 3 * 86_400_000);
 
 /// The records that the book has of a delivery, one per verdict.
 fn kept(body: &str, headers: &[(&str, &str)], verdicts: &[Verdict]) -> Vec<(Delivery, Blob)> {
-    let arrival = arrive::arrival(&setup(), raw(body, headers), NOW, &BookSecret::new([7; 32]), &SeededEntropy::new(9));
+    let arrival = arrive::arrival(&setup(), &raw(body, headers), NOW, &BookSecret::new([7; 32]), &SeededEntropy::new(9));
     let record = |(item, verdict): (u32, &Verdict)| {
         let weak = *verdict == Verdict::Redelivery;
         let delivery = Delivery { item, verdict: *verdict, weak, duplicate_suppressed: weak, ..arrival.delivery.clone() };
