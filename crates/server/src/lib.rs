@@ -1,1 +1,3 @@
+//! Oncebook's server: what the binary is made of.
 
+pub mod config;
