@@ -99,9 +99,6 @@ fn message_text(section: &Section<'_>, base: &FilePath) -> Option<String> {
     }
     let Some(template) = template else { return text };
     let path = base.join(&template);
-    std::fs::read_to_string(&path)
-        .map_err(|e| {
-            section.problem("template", format!("the template {} cannot be read ({e}): create it, or mend the path", path.display()))
-        })
-        .ok()
+    let missing = |e: std::io::Error| format!("the template {} cannot be read ({e}): create it, or mend the path", path.display());
+    std::fs::read_to_string(&path).map_err(|e| section.problem("template", missing(e))).ok()
 }

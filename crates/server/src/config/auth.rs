@@ -87,9 +87,7 @@ impl Auth {
     pub(super) fn read(section: &Section<'_>) -> Self {
         section.needs("scheme", "it is one of none, bearer, basic, hmac-sha256, standard-webhooks");
         let Some(scheme) = section.choice("scheme", &SCHEMES) else {
-            for key in KEYS {
-                section.given(key);
-            }
+            section.knows(&KEYS);
             return Self::UNREADABLE;
         };
         match scheme {
@@ -129,9 +127,8 @@ fn hmac(section: &Section<'_>) -> Auth {
 }
 
 fn header(section: &Section<'_>) -> Option<String> {
-    section.parsed_by("header", |name| match is_header_name(name) {
-        true => Ok(name.to_ascii_lowercase()),
-        false => Err(format!("`{name}` is no name of a header")),
+    section.parsed_by("header", |name| {
+        is_header_name(name).then(|| name.to_ascii_lowercase()).ok_or_else(|| format!("`{name}` is no name of a header"))
     })
 }
 

@@ -38,7 +38,9 @@ impl<'t> Document<'t> {
             message: e.message().to_owned(),
             position: position(text, e.span().map_or(text.len(), |span| span.start)),
         };
-        Err(errors.into_iter().map(error).collect())
+        let mut errors: Vec<_> = errors.into_iter().map(error).collect();
+        errors.sort_by_key(|error| error.position);
+        Err(errors)
     }
 
     pub(super) fn root(&self) -> &DeTable<'t> {
@@ -72,6 +74,11 @@ impl<'t> Document<'t> {
 
     /// The line that `span` begins on, every other value masked, and carets under the span.
     pub(super) fn excerpt(&self, span: &Range<usize>) -> Option<String> {
+        // The address of a service may carry a password.
+        let own = &self.text[span.clone()];
+        if own.contains("://") && own.contains('@') {
+            return None;
+        }
         let start = self.text[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let line = self.text[start..].lines().next().filter(|line| !line.trim().is_empty() && line.len() <= SHOWN_MAX)?;
         let mut masked = Vec::new();
@@ -80,7 +87,7 @@ impl<'t> Document<'t> {
         let shown: String =
             line.char_indices().map(|(at, c)| if masked.iter().any(|range| range.contains(&(start + at))) { '*' } else { c }).collect();
         let before = self.text[start..span.start].chars().map(|c| if c == '\t' { c } else { ' ' }).collect::<String>();
-        let end = span.end.clamp(span.start, start + line.len());
+        let end = span.end.min(start + line.len()).max(span.start);
         let carets = "^".repeat(self.text[span.start..end].chars().count().max(1));
         Some(format!("    {shown}\n    {before}{carets}"))
     }

@@ -22,7 +22,7 @@ pub struct HttpTarget {
     /// How it is found by our key. Without it an unknown outcome is a person's to decide.
     pub find: Option<Find>,
     /// How it is read back.
-    pub read: Option<Read>,
+    pub read: Option<ReadBack>,
 }
 
 /// How a record is written.
@@ -68,7 +68,7 @@ pub struct LookUp {
 
 /// How a record is read back.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct ReadBack {
     /// The method.
     pub method: Method,
     /// Template of the address.
@@ -85,7 +85,7 @@ impl HttpTarget {
         section.needs("write", "a target of kind http is told how to write; without it there is nothing to find or read either");
         let write = section.table("write", Write::read);
         let find = section.table("find", Find::read);
-        let read = section.table("read", Read::read);
+        let read = section.table("read", ReadBack::read);
         let headers = headers(section);
         Some(Self { headers, write: write??, find: find.flatten(), read: read.flatten() })
     }
@@ -115,17 +115,19 @@ impl LookUp {
     fn read(section: &Section<'_>, asks: bool) -> Option<Self> {
         if asks {
             let why = "this consistency rests on a look-up, which needs `url`, `records`, `id` and `key`";
-            ["url", "records", "id", "key"].iter().for_each(|key| section.needs(key, why));
+            for key in ["url", "records", "id", "key"] {
+                section.needs(key, why);
+            }
         }
         let method = method(section, &[Method::GET]);
         let url = section.has("url").then(|| url(section));
-        section.given("url");
+        section.knows(&["url"]);
         let [records, id, key, next] = ["records", "id", "key", "next"].map(|key| section.parsed_by(key, pointer));
         Some(Self { method, url: url??, records: records?, id: id?, key: key?, next })
     }
 }
 
-impl Read {
+impl ReadBack {
     fn read(section: &Section<'_>) -> Option<Self> {
         section.needs("key", "say where our key stands in the record, e.g. /external_key");
         let (method, url) = (method(section, &[Method::GET]), url(section));

@@ -20,13 +20,9 @@ impl Section<'_> {
 
     /// One text, or a list of them, each read further; what cannot be read is named and left out.
     pub(super) fn each<T>(&self, key: &'static str, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
-        let read = |(path, value): (Path, &DeValue<'_>)| match value.as_str() {
-            Some(text) => parse(text).map_err(|e| self.reading.problem(path, e, super::reading::Show::Value)).ok(),
-            None => {
-                let message = format!("`{key}` takes texts in quotes, and this is of type {}", value.type_str());
-                self.reading.problem(path, message, super::reading::Show::Value);
-                None
-            }
+        let read = |(path, value): (Path, &DeValue<'_>)| {
+            let mistyped = || format!("`{key}` takes texts in quotes, and this is of type {}", value.type_str());
+            value.as_str().ok_or_else(mistyped).and_then(&parse).map_err(|e| self.problem_at(path, e)).ok()
         };
         self.values(key).into_iter().filter_map(read).collect()
     }

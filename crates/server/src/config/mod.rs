@@ -33,7 +33,7 @@ pub use action::{Action, OnReview};
 pub use auth::{Auth, SignatureEncoding};
 pub use consistency::Consistency;
 pub use engine::Engine;
-pub use http_target::{Find, HttpTarget, LookUp, Read, Write};
+pub use http_target::{Find, HttpTarget, LookUp, ReadBack, Write};
 pub use identity::Identity;
 pub use problem::{ConfigError, Origin, Problem};
 pub use qualifier::{Qualifier, QualifierKind};

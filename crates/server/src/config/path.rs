@@ -34,15 +34,18 @@ impl Path {
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, seg) in self.0.iter().enumerate() {
+            let dot = if position == 0 { "" } else { "." };
             match seg {
                 Seg::Index(index) => write!(f, "[{index}]")?,
-                Seg::Key(key) => {
-                    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-                    f.write_str(if position == 0 { "" } else { "." })?;
-                    if bare { f.write_str(key)? } else { write!(f, "{key:?}")? }
-                }
+                Seg::Key(key) if is_bare(key) => write!(f, "{dot}{key}")?,
+                Seg::Key(key) => write!(f, "{dot}{key:?}")?,
             }
         }
         Ok(())
     }
+}
+
+/// Whether TOML takes the key without quotes.
+fn is_bare(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
 }

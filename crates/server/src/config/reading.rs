@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use toml::de::DeValue;
 
 use super::document::Document;
-use super::path::Path;
+use super::path::{Path, Seg};
 use super::problem::{Origin, Problem};
 use super::section::Section;
 
@@ -75,7 +75,7 @@ impl<'d> Reading<'d> {
     /// Names the top-level keys that nobody asked for.
     pub(super) fn name_unknown_sections(&'d self) {
         Section::read(self, Path::default(), Some(self.documents[0].root()), None, |root| {
-            SECTIONS.iter().for_each(|name| drop(root.given(name)));
+            root.knows(&SECTIONS);
         });
     }
 
@@ -111,7 +111,7 @@ impl<'d> Reading<'d> {
             return Problem { origin: Origin::Variable(variable.clone()), key, message, excerpt: None };
         }
         let has_it = |document: &&Document<'_>| match found.path.0.first() {
-            Some(super::path::Seg::Key(name)) => document.root().contains_key(name.as_str()),
+            Some(Seg::Key(name)) => document.root().contains_key(name.as_str()),
             _ => false,
         };
         let document = self.documents.iter().find(has_it).unwrap_or(&self.documents[0]);

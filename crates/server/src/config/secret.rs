@@ -142,7 +142,7 @@ mod tests {
     fn what_is_missing_is_named_by_its_reference() {
         let by_env: SecretRef = "env:TOKEN".parse().unwrap();
         assert_eq!(by_env.resolve(&no_env, &no_file), Err(SecretError::Unset(by_env.clone())));
-        assert_eq!(by_env.resolve(&|_| Some(String::new()), &no_file), Err(SecretError::Unset(by_env.clone())));
+        assert_eq!(by_env.resolve(&|_| Some(String::new()), &no_file), Err(SecretError::Unset(by_env)));
         let by_file: SecretRef = "file:/run/token".parse().unwrap();
         assert!(by_file.resolve(&no_env, &no_file).unwrap_err().to_string().contains("file:/run/token"));
         assert_eq!(by_file.resolve(&no_env, &|_| Ok("\n".to_owned())), Err(SecretError::Empty(by_file)));

@@ -57,9 +57,19 @@ impl<'d> Section<'d> {
         self.reading.problem(self.path.key(key), message, Show::Value);
     }
 
+    /// Notes a problem with a value further down.
+    pub(super) fn problem_at(&self, path: Path, message: impl Into<String>) {
+        self.reading.problem(path, message, Show::Value);
+    }
+
     /// Notes a problem with a value that may hold a secret: nothing of the file is shown.
     pub(super) fn secret_problem(&self, path: Path, message: impl Into<String>) {
         self.reading.problem(path, message, Show::Nothing);
+    }
+
+    /// Calls keys known that nobody asks for.
+    pub(super) fn knows(&self, keys: &[&'static str]) {
+        self.known.borrow_mut().extend(keys);
     }
 
     /// Whether the file has the key.
@@ -83,7 +93,7 @@ impl<'d> Section<'d> {
 
     /// Keys that belong elsewhere: known, but refused with the reason.
     pub(super) fn misplaced(&self, keys: &[&'static str], why: &str) {
-        self.known.borrow_mut().extend(keys);
+        self.knows(keys);
         for key in keys.iter().filter(|key| self.has(key)) {
             self.reading.problem(self.path.key(key), format!("`{key}` has no place here: {why}"), Show::Key);
         }

@@ -8,7 +8,6 @@ use domain::tree::Pointer;
 use super::auth::Auth;
 use super::identity::Identity;
 use super::place::{pattern, place, pointer};
-use super::reading::Show;
 use super::section::Section;
 use super::units::Period;
 
@@ -156,7 +155,7 @@ fn map(section: &Section<'_>) -> BTreeMap<String, Pointer> {
     for (path, field, text) in section.pairs("map") {
         match pointer(&text) {
             Ok(pointer) => drop(map.insert(field, pointer)),
-            Err(message) => section.reading.problem(path, message, Show::Value),
+            Err(message) => section.problem_at(path, message),
         }
     }
     map

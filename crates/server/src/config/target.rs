@@ -120,7 +120,8 @@ impl TargetKind {
     fn read(section: &Section<'_>, word: Option<Word>) -> Option<Self> {
         let Some(word) = word else {
             // Nothing can be said about what belongs here.
-            HTTP_ONLY.iter().chain(&["from"]).for_each(|key| drop(section.given(key)));
+            section.knows(&HTTP_ONLY);
+            section.knows(&["from"]);
             return None;
         };
         if word != Word::Http {
@@ -165,7 +166,7 @@ fn not_executed(section: &Section<'_>) -> Vec<u16> {
         let status = value.as_integer().and_then(|number| number.as_str().parse::<u16>().ok());
         match status.filter(|status| (400..600).contains(status)) {
             Some(status) => statuses.push(status),
-            None => section.reading.problem(path, "`not_executed` lists statuses from 400 to 599", super::reading::Show::Value),
+            None => section.problem_at(path, "`not_executed` lists statuses from 400 to 599"),
         }
     }
     statuses

@@ -20,7 +20,7 @@ impl Period {
     /// That many seconds.
     pub(super) const fn secs(secs: u32) -> Self {
         // `From` is not const, and a u32 of seconds fits without loss.
-        #[expect(clippy::as_conversions, clippy::cast_lossless, reason = "widening, in a const fn")]
+        #[expect(clippy::as_conversions, reason = "widening, in a const fn")]
         Self(secs as i64 * 1_000)
     }
 
