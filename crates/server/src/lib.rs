@@ -2,6 +2,8 @@
 //!
 //! Who may import whom is in ARCHITECTURE.md, and kept by `tests/tidy.rs`.
 
+pub mod config;
 pub mod effects;
+pub mod engine;
 pub mod qualify;
 pub mod stops;
