@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// The longest source, in bytes.
-pub const SOURCE_MAX: usize = 1024;
+const SOURCE_MAX: usize = 1024;
 /// Reserved, not used: an expression under the cap stays far below it.
 const STACK: usize = 64 << 20;
 
@@ -116,7 +116,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_default_of_outward_messages_reads_qualification_and_address() {
-        let scene = |qualified: bool, email: Value| json!({"qualification": {"qualified": qualified}, "enquiry": {"contact": {"email": email}}});
+        let scene =
+            |qualified: bool, email: Value| json!({"qualification": {"qualified": qualified}, "enquiry": {"contact": {"email": email}}});
         assert_eq!(holds(DEFAULT, scene(true, json!("a@example.com"))).await, Ok(true));
         assert_eq!(holds(DEFAULT, scene(false, json!("a@example.com"))).await, Ok(false));
         assert_eq!(holds(DEFAULT, scene(true, Value::Null)).await, Ok(false));

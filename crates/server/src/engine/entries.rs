@@ -32,13 +32,12 @@ pub(super) fn of_step(at: UtcMs, effect: &Effect, step: &Step, kind: &str, actor
     of_effect(at, effect, kind, actor, facts.maybe("external_id", step.external_id()))
 }
 
-/// An entry about a review item.
+/// An entry about a review item. Its sentence may repeat a target's words, so it stays out of the journal.
 pub(super) fn of_review(at: UtcMs, review: &Review, kind: &str, actor: &str) -> Draft {
     let facts = Facts::new()
         .with("review", review.id.as_str())
         .with("kind", review.kind.as_str())
         .with("holds", review.holds)
-        .with("why", review.why.as_str())
         .maybe("effect", review.effect.as_ref().map(|id| id.as_str()))
         .maybe("decision", review.decision.as_deref());
     Draft { at, enquiry: Some(review.enquiry.clone()), kind: kind.to_owned(), actor: actor.to_owned(), facts, blobs: Vec::new() }
