@@ -13,6 +13,14 @@ const WHEN_MAX: usize = 1_024;
 /// What outward messages wait for unless their action says otherwise.
 const OUTWARD_WHEN: &str = "qualification.qualified && enquiry.contact.email != null";
 
+/// What a message says where its action brings no text.
+const OUTWARD_TEXT: &str = "\
+Hello{% if enquiry.contact.name %} {{ enquiry.contact.name }}{% endif %},
+
+thank you for your enquiry. We have it on record and will come back to you shortly.
+";
+const OUTWARD_SUBJECT: &str = "Your enquiry";
+
 /// An `[[action]]`, its defaults filled in.
 #[derive(Clone, Debug)]
 pub struct Action {
@@ -58,10 +66,7 @@ impl Action {
         if on.is_some() && !is_outward {
             section.misplaced(&["template", "text", "subject"], "only an action that sends a message has it");
         }
-        let text = message_text(section, base);
-        if is_outward {
-            section.needs_either("text", "template", "a message needs its text: `template`, a file, or `text`, in place");
-        }
+        let text = message_text(section, base).or_else(|| is_outward.then(|| OUTWARD_TEXT.to_owned()));
         let when = section.parsed_by("when", when).or_else(|| is_outward.then(|| OUTWARD_WHEN.to_owned()));
         let review = section.choice("review", &[("hold", OnReview::Hold), ("ignore", OnReview::Ignore)]);
         Self {
@@ -72,7 +77,7 @@ impl Action {
             review: review.unwrap_or(if is_outward { OnReview::Hold } else { OnReview::Ignore }),
             per_address: section.parsed("per_address").or_else(|| is_outward.then_some(PER_ADDRESS)),
             not_after: section.parsed("not_after").or_else(|| is_outward.then_some(PER_ADDRESS.within)),
-            subject: section.text("subject"),
+            subject: section.text("subject").or_else(|| is_outward.then(|| OUTWARD_SUBJECT.to_owned())),
             text,
             target,
         }

@@ -20,8 +20,6 @@ pub struct Engine {
     pub attempts: u32,
     /// How long an effect is tried at all.
     pub give_up_after: Period,
-    /// The seed of every random choice, for a repeatable run.
-    pub seed: Option<u64>,
 }
 
 impl Engine {
@@ -33,7 +31,6 @@ impl Engine {
             backoff_max: section.parsed("backoff_max").unwrap_or(Period::secs(60)),
             attempts: section.whole("attempts", 1..=100).unwrap_or(5),
             give_up_after: section.parsed("give_up_after").unwrap_or(Period::from_ms(7 * 86_400_000)),
-            seed: section.whole("seed", 0..=i64::MAX),
         };
         if engine.backoff_max < engine.backoff {
             section.problem("backoff_max", format!("`backoff_max` is the longest wait: give at least `backoff`, {}", engine.backoff));

@@ -84,13 +84,6 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// Notes a problem where neither of two keys is there.
-    pub(super) fn needs_either(&self, one: &str, other: &str, why: &str) {
-        if !self.has(one) && !self.has(other) {
-            self.problem(one, why);
-        }
-    }
-
     /// Keys that belong elsewhere: known, but refused with the reason.
     pub(super) fn misplaced(&self, keys: &[&'static str], why: &str) {
         self.knows(keys);

@@ -7,7 +7,7 @@ use domain::tree::Pointer;
 
 use super::auth::Auth;
 use super::identity::Identity;
-use super::place::{pattern, place, pointer};
+use super::place::{pattern, place};
 use super::section::Section;
 use super::units::Period;
 
@@ -35,7 +35,7 @@ pub struct Source {
     /// Where the items of a batch stand, if one body carries several.
     pub items: Option<Pointer>,
     /// Where each field stands, by the field's name.
-    pub map: BTreeMap<String, Pointer>,
+    pub map: BTreeMap<String, Place>,
     /// A place that is true in a provider's test delivery.
     pub test: Option<Place>,
     /// Where the provider's id of the request stands: evidence, never identity.
@@ -119,7 +119,10 @@ impl Source {
             time: self.identity.time.clone(),
             timezone: self.timezone.clone(),
             volatile: self.volatile.clone(),
-            address: self.map.get("contact.email").cloned(),
+            address: match self.map.get("contact.email") {
+                Some(Place::Body(pointer)) => Some(pointer.clone()),
+                Some(Place::Header(_)) | None => None,
+            },
         }
     }
 }
@@ -150,11 +153,11 @@ fn timezone(text: &str) -> Result<String, String> {
     }
 }
 
-fn map(section: &Section<'_>) -> BTreeMap<String, Pointer> {
+fn map(section: &Section<'_>) -> BTreeMap<String, Place> {
     let mut map = BTreeMap::new();
     for (path, field, text) in section.pairs("map") {
-        match pointer(&text) {
-            Ok(pointer) => drop(map.insert(field, pointer)),
+        match place(&text) {
+            Ok(place) => drop(map.insert(field, place)),
             Err(message) => section.problem_at(path, message),
         }
     }

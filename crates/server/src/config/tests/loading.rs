@@ -120,12 +120,11 @@ fn variables_override_the_file_and_an_empty_one_does_not() {
         ("ONCEBOOK_QUALIFIER_BASE_URL", "http://127.0.0.1:8080/v1/"),
         ("ONCEBOOK_QUALIFIER_MODEL", "small"),
         ("ONCEBOOK_QUALIFIER_MIN_CONFIDENCE", "0.9"),
-        ("ONCEBOOK_ENGINE_SEED", "42"),
     ];
     let config = read_with(text, &set).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((config.server.listen.to_string().as_str(), config.server.public_url), ("[::1]:2", None));
     assert_eq!(config.store.url, StoreUrl::Sqlite("/var/lib/oncebook/book.db".into()));
-    assert_eq!((config.store.batch_max, config.engine.seed), (9, Some(42)));
+    assert_eq!(config.store.batch_max, 9);
     assert_eq!(config.qualifier.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
     assert_eq!(config.qualifier.model.as_deref(), Some("small"));
     let long = read_with(text, &[("ONCEBOOK_SERVER_LISTEN", "127.0.0.1:3")]).unwrap();
