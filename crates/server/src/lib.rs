@@ -2,7 +2,9 @@
 //!
 //! Who may import whom is in ARCHITECTURE.md, and kept by `tests/tidy.rs`.
 
+pub mod config;
 pub mod effects;
+pub mod engine;
 pub mod intake;
 pub mod qualify;
 pub mod stops;

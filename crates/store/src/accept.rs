@@ -1,1 +1,179 @@
-//! Stub.
+//! What an arrival becomes: the verdict on each item, as records and journal entries. Pure, and the same for every engine,
+//! which only looks up what is known and writes down what comes out.
+
+use domain::enquiry::{Enquiry, Flags, Standing};
+use domain::identity::{Judgement, Key, Known, judge};
+use domain::ids::{EnquiryId, ReviewId, RunId};
+use evidence::{Draft, Facts};
+
+use crate::model::{Delivery, Item, Proposal, Review, ReviewKind, Verdict};
+
+/// What one item changes in the book.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    pub(crate) delivery: Delivery,
+    /// A new enquiry, if it is one.
+    pub(crate) enquiry: Option<Enquiry>,
+    pub(crate) review: Option<Review>,
+    pub(crate) entries: Vec<Draft>,
+}
+
+/// What an engine looks up for a proposal, inside its transaction.
+pub(crate) struct Before {
+    /// Every variant of every key of the candidate.
+    pub(crate) known: Vec<Enquiry>,
+    /// The latest enquiry of the source with an equal look-alike digest.
+    pub(crate) recent: Option<Enquiry>,
+}
+
+/// What the judge needs of an enquiry.
+pub(crate) fn known(enquiry: &Enquiry) -> Known {
+    Known { enquiry: enquiry.id.clone(), key: enquiry.key.clone(), contents: enquiry.contents.clone(), accepted_at: enquiry.accepted_at }
+}
+
+/// Decides one item. `by`: the person who let it in.
+pub(crate) fn enter(delivery: Delivery, item: Item, before: &Before, by: Option<&str>) -> Entered {
+    match item {
+        Item::Enquiry(proposal) => enter_proposal(delivery, *proposal, before, by),
+        Item::Aside { verdict, reason } => {
+            let delivery = Delivery { verdict, reason: Some(reason), ..delivery };
+            let entries = vec![received(&delivery, by)];
+            Entered { delivery, enquiry: None, review: None, entries }
+        }
+    }
+}
+
+fn enter_proposal(delivery: Delivery, proposal: Proposal, before: &Before, by: Option<&str>) -> Entered {
+    let all: Vec<Known> = before.known.iter().map(known).collect();
+    let recent = before.recent.as_ref().map(known);
+    let judgement = judge(&proposal.candidate, &all, recent.as_ref());
+    match judgement {
+        Judgement::Redelivery { of, .. } if proposal.separate => {
+            let last = all.iter().filter(|k| k.key.base_digest() == of.key.base_digest()).map(|k| k.key.variant).max();
+            let key = of.key.with_variant(last.unwrap_or(of.key.variant) + 1);
+            let flags = Flags { separated_from: Some(of.enquiry), ..Flags::default() };
+            fresh(delivery, proposal, key, flags, Verdict::Accepted, by)
+        }
+        Judgement::Redelivery { of, weak } => redelivered(delivery, &of.enquiry, weak, before, by),
+        Judgement::New { key, look_alike_of } => {
+            let verdict = if look_alike_of.is_some() { Verdict::LookAlike } else { Verdict::Accepted };
+            let flags = Flags { look_alike_of, ..Flags::default() };
+            fresh(delivery, proposal, key, flags, verdict, by)
+        }
+        Judgement::Conflict { with, key } => {
+            let flags = Flags { conflict_with: Some(with.enquiry), ..Flags::default() };
+            fresh(delivery, proposal, key, flags, Verdict::Conflict, by)
+        }
+    }
+}
+
+/// A known event again: nothing is carried out, and the record names the first.
+fn redelivered(delivery: Delivery, of: &EnquiryId, weak: bool, before: &Before, by: Option<&str>) -> Entered {
+    let Some(first) = before.known.iter().find(|e| e.id == *of) else { unreachable!("the judge names one of the enquiries it was given") };
+    let delivery = Delivery {
+        verdict: Verdict::Redelivery,
+        enquiry: Some(first.id.clone()),
+        key: Some(first.key.to_string()),
+        duplicate_suppressed: true,
+        weak,
+        first_run: Some(first.first_run.clone()),
+        first_delivery: Some(first.first_delivery.clone()),
+        first_at: Some(first.accepted_at),
+        ..delivery
+    };
+    let entries = vec![received(&delivery, by)];
+    Entered { delivery, enquiry: None, review: None, entries }
+}
+
+fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict: Verdict, by: Option<&str>) -> Entered {
+    let held = verdict == Verdict::Conflict;
+    let weak = key.basis == domain::identity::Basis::Content;
+    let enquiry = Enquiry {
+        id: key.enquiry_id(),
+        standing: if held { Standing::Held } else { Standing::Accepted },
+        client: proposal.client,
+        first_delivery: delivery.id.clone(),
+        first_run: proposal.run.clone(),
+        run: proposal.run,
+        accepted_at: delivery.at,
+        contents: vec![proposal.candidate.content],
+        fields: Some(proposal.fields),
+        flags: Flags {
+            weak_key: weak,
+            ambiguous_time: proposal.ambiguous_time,
+            hold: proposal.hold_look_alikes && verdict == Verdict::LookAlike || proposal.ambiguous_time,
+            ..flags
+        },
+        qualification: None,
+        qualified_at: None,
+        settled_at: None,
+        key,
+    };
+    let delivery = Delivery {
+        verdict,
+        enquiry: Some(enquiry.id.clone()),
+        key: Some(enquiry.key.to_string()),
+        weak,
+        first_run: Some(enquiry.first_run.clone()),
+        ..delivery
+    };
+    let mut entries = vec![received(&delivery, by)];
+    entries.extend(proposal.notes.iter().map(|note| {
+        let facts = Facts::new().with("field", note.field.as_str()).with("how", note.how.as_str());
+        draft(&delivery, Some(enquiry.id.clone()), "enquiry.normalised", "intake", facts)
+    }));
+    let review = held.then(|| conflict_review(&delivery, &enquiry));
+    if let Some(review) = &review {
+        let facts = Facts::new().with("review", review.id.as_str()).with("kind", review.kind.as_str()).with("holds", true);
+        entries.push(draft(&delivery, Some(enquiry.id.clone()), "review.opened", "intake", facts));
+    }
+    Entered { delivery, enquiry: Some(enquiry), review, entries }
+}
+
+/// One delivery has at most one conflict an enquiry, so the item's id can follow from the enquiry's key.
+fn conflict_review(delivery: &Delivery, enquiry: &Enquiry) -> Review {
+    Review {
+        id: ReviewId::of(&enquiry.key.digest()),
+        enquiry: enquiry.id.clone(),
+        effect: None,
+        kind: ReviewKind::Conflict,
+        holds: true,
+        why: "other content came under a key that is already entered: is it the same enquiry, or a separate one?".to_owned(),
+        attempt: 0,
+        opened_at: delivery.at,
+        closed_at: None,
+        decision: None,
+    }
+}
+
+/// The entry about the arrival of one item.
+fn received(delivery: &Delivery, by: Option<&str>) -> Draft {
+    let facts = Facts::new()
+        .with("delivery", delivery.id.as_str())
+        .with("item", delivery.item)
+        .with("source", delivery.source.as_str())
+        .with("verdict", delivery.verdict.as_str())
+        .with("header_digest", delivery.header_digest.to_string())
+        .maybe("request_id", delivery.request_id.as_deref())
+        .maybe("attempt", delivery.attempt.as_deref())
+        .maybe("reason", delivery.reason.as_deref())
+        .maybe("key", delivery.key.as_deref())
+        .maybe("first_run", delivery.first_run.as_ref().map(RunId::as_str));
+    let facts = if delivery.duplicate_suppressed {
+        facts
+            .with("duplicate_suppressed", true)
+            .with("weak", delivery.weak)
+            .with("attempted_at", delivery.at.rfc3339())
+            .maybe("first_delivery", delivery.first_delivery.as_ref().map(|id| id.as_str()))
+            .maybe("first_at", delivery.first_at.map(|at| at.rfc3339()))
+    } else {
+        facts
+    };
+    let mut draft = draft(delivery, delivery.enquiry.clone(), "delivery.received", by.unwrap_or("intake"), facts);
+    draft.blobs = vec![delivery.body];
+    draft
+}
+
+fn draft(delivery: &Delivery, enquiry: Option<EnquiryId>, kind: &str, actor: &str, facts: Facts) -> Draft {
+    Draft { at: delivery.at, enquiry, kind: kind.to_owned(), actor: actor.to_owned(), facts, blobs: Vec::new() }
+}

@@ -15,7 +15,6 @@ pub mod sqlite;
 #[cfg(test)]
 mod contract;
 
-
 pub use error::Error;
 pub use model::*;
 
@@ -44,10 +43,10 @@ pub trait Store: Send + Sync {
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error>;
 
     /// Keeps one delivery that was not authentic, in a ring of `keep` per source and no older than `oldest`.
-    async fn refuse(&self, delivery: Delivery, keep: u32, oldest: UtcMs) -> Result<(), Error>;
+    async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error>;
 
     /// Hands out work that is due at `now`, oldest due first, to be done before `until`. No work is held by two live
-    /// leases; each lease of a thing has a higher fence. Also says when the next work is due.
+    /// leases; each lease of a thing has a higher fence. Also says when the earliest work after `now` is due.
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error>;
 
     /// Applies one decided step: compare-and-set of every record it names, its journal entries and blobs, all or nothing.
@@ -67,8 +66,9 @@ pub trait Store: Send + Sync {
     /// The blob of that digest; `None` if it was never kept or is erased.
     async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error>;
 
-    /// One delivery, its items in order.
-    async fn delivery(&self, id: &str) -> Result<Vec<Delivery>, Error>;
+    /// One delivery, its items in order, with its raw body where that is still kept. The ring of deliveries that were not
+    /// authentic is looked through too.
+    async fn delivery(&self, id: &str) -> Result<Option<Arrived>, Error>;
 
     /// Entries after (`stream`, `seq`), in that order, over all streams.
     async fn journal_after(&self, after: Option<(StreamId, u64)>, limit: usize) -> Result<Vec<Entry>, Error>;
@@ -86,7 +86,8 @@ pub trait Store: Send + Sync {
     async fn targets(&self) -> Result<Vec<TargetState>, Error>;
 
     /// Drops bodies that arrived before `before` (deliveries' raw bodies, models' and targets' answers), with a journal
-    /// entry that names them. Keys, content digests and everything that decides about identity stay.
+    /// entry that names them; at most 500 a call, and how many it were. Only of enquiries that are settled. Keys, content
+    /// digests and everything that decides about identity stay (I8).
     async fn prune(&self, before: UtcMs, now: UtcMs) -> Result<u64, Error>;
 
     /// Whether a write can be made durable now.

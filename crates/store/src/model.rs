@@ -4,7 +4,7 @@ use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Fields, Note};
 use domain::gate::Effect;
 use domain::identity::Candidate;
-use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, RunId, StreamId};
+use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, RunId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry};
 use serde::{Deserialize, Serialize};
@@ -142,6 +142,15 @@ pub struct Delivery {
     pub first_at: Option<UtcMs>,
 }
 
+/// A delivery as it is kept.
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    /// One record per item.
+    pub items: Vec<Delivery>,
+    /// The raw body, unless it was pruned or erased.
+    pub body: Option<Vec<u8>>,
+}
+
 /// The answer to an arrival: one delivery record per item, in order.
 #[derive(Clone, Debug)]
 pub struct Receipt {
@@ -167,7 +176,7 @@ pub struct Leases {
     pub enquiries: Vec<Lease<Enquiry>>,
     /// Effects to be carried on.
     pub effects: Vec<Lease<Effect>>,
-    /// When the earliest of the rest is due.
+    /// When the earliest work that is not due yet will be.
     pub next_due: Option<UtcMs>,
 }
 
@@ -365,6 +374,3 @@ pub struct TargetState {
     /// Nothing is sent to it: since when, and why.
     pub paused: Option<(UtcMs, String)>,
 }
-
-/// The name of a process start.
-pub type Process = StreamId;

@@ -53,6 +53,8 @@ pub struct Flags {
     pub weak_key: bool,
     /// Its local event time stands for two instants, or for none (a clock change).
     pub ambiguous_time: bool,
+    /// Its effects wait for a person, because of the above or the below.
+    pub hold: bool,
     /// The recent enquiry whose mapped fields it repeats.
     pub look_alike_of: Option<EnquiryId>,
     /// The enquiry whose key it came under with other content.

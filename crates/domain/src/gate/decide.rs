@@ -538,18 +538,27 @@ impl Ctx<'_> {
                 next.phase = Phase::Done { id: id.clone(), due: now, reads: 0 };
             }
             Phase::Verified { id, .. } if looks => next.phase = Phase::Verified { id: id.clone(), audit_due: Some(now) },
-            Phase::Refused { .. } | Phase::Closed { .. } | Phase::Review { why: Why::GaveUp } if !step.attempts.iter().any(Attempt::is_open) => {
+            Phase::Refused { .. } | Phase::Closed { .. } | Phase::Review { why: Why::GaveUp }
+                if !step.attempts.iter().any(Attempt::is_open) =>
+            {
                 next.planned_at = now;
                 next.allowed += 1;
                 next.phase = Phase::Planned { due: now };
             }
-            Phase::Unknown { .. } | Phase::Doubled { .. } | Phase::Review { .. } | Phase::AtMostOnce | Phase::Refused { .. } | Phase::Closed { .. }
+            Phase::Unknown { .. }
+            | Phase::Doubled { .. }
+            | Phase::Review { .. }
+            | Phase::AtMostOnce
+            | Phase::Refused { .. }
+            | Phase::Closed { .. }
                 if looks =>
             {
                 next.allowed += u32::from(matches!(step.phase, Phase::Review { why: Why::AttemptsSpent }));
                 next.phase = Phase::unknown(now);
             }
-            Phase::Verified { .. } | Phase::Unverified { .. } => return Moved::Ignored("the record stands, and the target cannot be asked again"),
+            Phase::Verified { .. } | Phase::Unverified { .. } => {
+                return Moved::Ignored("the record stands, and the target cannot be asked again");
+            }
             Phase::Unknown { .. }
             | Phase::Doubled { .. }
             | Phase::Review { .. }
@@ -607,7 +616,9 @@ fn mismatched(mut step: Step, id: String, what: String) -> Moved {
 fn close(step: &Step, why: &str) -> Moved {
     match &step.phase {
         Phase::Intended => Moved::Ignored("an attempt is under way: wait for its outcome"),
-        Phase::Verified { .. } | Phase::Unverified { .. } | Phase::Done { .. } => Moved::Ignored("the record stands: there is nothing to close"),
+        Phase::Verified { .. } | Phase::Unverified { .. } | Phase::Done { .. } => {
+            Moved::Ignored("the record stands: there is nothing to close")
+        }
         Phase::Closed { .. } => Moved::Ignored("it is closed"),
         Phase::Planned { .. }
         | Phase::Unknown { .. }

@@ -1,6 +1,6 @@
 //! Identity: which enquiry a delivery carries, and whether it was here before.
 //!
-//! [`rule`] reads a key out of a delivery; [`event_time`] and [`content`] serve it; [`judge`] compares what was read
+//! [`rule`] reads a key out of a delivery; [`event_time`] and [`content`] serve it; [`mod@judge`] compares what was read
 //! with what the book knows. A person's address is never part of a `submission` key, and never alone part of any (I3).
 
 pub mod content;
@@ -11,4 +11,4 @@ pub mod rule;
 
 pub use judge::{Candidate, Judgement, Known, judge};
 pub use key::{Basis, Key};
-pub use rule::{Headers, Identity, Place, Rule, TimeRule, Unidentified};
+pub use rule::{Headers, Identity, Place, PlaceError, Rule, TimeRule, Unidentified};

@@ -123,7 +123,7 @@ impl Intake {
         let record = record(source, &raw, &blob, now, &*self.entropy);
         let delivery = Delivery { verdict: Verdict::Refused, reason: Some(why.to_string()), request_id, attempt, ..record };
         tracing::warn!(source = %source.id, delivery = %delivery.id, %why, "a delivery is not authentic");
-        if let Err(error) = self.store.refuse(delivery, RING_KEEP, now.plus(-RING_AGE_MS)).await {
+        if let Err(error) = self.store.refuse(delivery, blob, RING_KEEP, now.plus(-RING_AGE_MS)).await {
             tracing::error!(source = %source.id, %error, "an unauthentic delivery could not be kept");
         }
     }

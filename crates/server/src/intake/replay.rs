@@ -6,7 +6,7 @@
 
 use domain::digest::Digest;
 use domain::ids::DeliveryId;
-use store::{Arrival, Delivery, Item, Verdict};
+use store::{Arrival, Arrived, Delivery, Item, Verdict};
 
 use super::answer::Answer;
 use super::arrive::{Intake, RETRY_AFTER_S, RetryAfterS, blob};
@@ -53,12 +53,12 @@ impl Intake {
     /// under a weak key: the item becomes an enquiry of its own.
     pub async fn replay(&self, delivery: &str, by: &str, as_separate: bool) -> Result<Answer, ReplayError> {
         let kept = self.store.delivery(delivery).await.map_err(|error| unavailable(delivery, &error))?;
+        let Arrived { items: kept, body } = kept.ok_or(ReplayError::Unknown)?;
         let first = kept.first().ok_or(ReplayError::Unknown)?;
         permit(&kept, as_separate)?;
         let source = self.sources.values().find(|source| source.id == first.source);
         let source = source.ok_or_else(|| ReplayError::NoSource(first.source.clone()))?;
-        let kept_blob = self.store.blob(&first.body).await.map_err(|error| unavailable(delivery, &error))?;
-        let bytes = kept_blob.ok_or(ReplayError::BodyGone)?.bytes;
+        let bytes = body.ok_or(ReplayError::BodyGone)?;
         if Digest::sha256(&bytes) != first.body_sha256 {
             return Err(ReplayError::BodyDiffers);
         }

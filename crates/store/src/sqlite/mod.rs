@@ -1,1 +1,262 @@
-//! Stub.
+//! The embedded engine: SQLite in WAL mode, synchronous=FULL, one writer thread with group commit, readers beside it.
+//!
+//! One process writes a book: it holds a lock beside the file, so every other process that wrote to it is known to be dead.
+//! Here are opening, locking and the hand-over of each verb; `write` and `read` hold the SQL.
+
+mod migrate;
+mod read;
+mod write;
+mod writer;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::digest::{BookSecret, Digest};
+use domain::ids::{EnquiryId, StreamId};
+use domain::time::UtcMs;
+use evidence::{Blob, Draft, Entry, Head};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+
+use self::writer::Writer;
+use crate::error::Error;
+use crate::model::{Arrival, Arrived, Ask, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
+
+/// How long a writer waits for somebody else's lock on the file before the door is told that the book is locked.
+const BUSY: Duration = Duration::from_secs(2);
+
+/// How a book is opened for writing.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The file.
+    pub path: PathBuf,
+    /// The time of this process start.
+    pub now: UtcMs,
+    /// The name of this process start.
+    pub stream: StreamId,
+    /// The secret of a book that is made now; a book that exists has its own.
+    pub new_secret: [u8; 32],
+    /// How many callers may share one fsync.
+    pub batch_max: usize,
+    /// The program and its version, for the journal.
+    pub program: String,
+}
+
+/// A book in one SQLite file.
+pub struct Sqlite {
+    path: PathBuf,
+    writer: Option<Writer>,
+    readers: Arc<Mutex<Vec<Connection>>>,
+    stream: StreamId,
+    started_at: UtcMs,
+    secret: BookSecret,
+    /// Held while the book is open for writing.
+    _lock: Option<File>,
+}
+
+impl Sqlite {
+    /// Opens the book, making it if it is not there, and begins this process's stream.
+    pub fn open(options: Options) -> Result<Self, Error> {
+        let lock = lock_file(&options.path)?;
+        let conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
+        prepare(&conn)?;
+        migrate::run(&conn)?;
+        let secret = migrate::book_secret(&conn, options.new_secret)?;
+        let (ord, head) = begin_stream(&conn, &options)?;
+        let writer = Writer::start(conn, ord, head.clone(), options.batch_max.max(1))?;
+        Ok(Self {
+            path: options.path,
+            writer: Some(writer),
+            readers: Arc::default(),
+            stream: head.stream,
+            started_at: options.now,
+            secret,
+            _lock: Some(lock),
+        })
+    }
+
+    /// Opens a book that another process may be writing, to read it only. Verbs that write answer [`Error::Refused`].
+    pub fn open_to_read(path: &Path) -> Result<Self, Error> {
+        let conn = reader(path)?;
+        migrate::check(&conn)?;
+        let secret = migrate::read_secret(&conn)?;
+        let id: Option<String> =
+            conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
+        let stream = id.as_deref().and_then(StreamId::parse).ok_or_else(|| Error::Corrupt("streams: no stream".to_owned()))?;
+        let readers = Arc::new(Mutex::new(vec![conn]));
+        Ok(Self { path: path.to_owned(), writer: None, readers, stream, started_at: UtcMs(0), secret, _lock: None })
+    }
+
+    async fn write<R: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut writer::Txn<'_>) -> Result<R, Error> + Send + 'static,
+    ) -> Result<R, Error> {
+        match &self.writer {
+            Some(writer) => writer.write(work).await,
+            None => Err(Error::Refused("this book is open to be read only".to_owned())),
+        }
+    }
+
+    async fn read<R: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<R, Error> + Send + 'static) -> Result<R, Error> {
+        let (path, readers) = (self.path.clone(), Arc::clone(&self.readers));
+        let task = tokio::task::spawn_blocking(move || {
+            let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut conn = match idle {
+                Some(conn) => conn,
+                None => reader(&path)?,
+            };
+            // One snapshot for everything that a verb reads.
+            let snapshot = conn.transaction().map_err(fault)?;
+            let result = work(&snapshot);
+            drop(snapshot);
+            readers.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+            result
+        });
+        task.await.unwrap_or_else(|e| Err(Error::Unavailable(format!("a reader stopped: {e}"))))
+    }
+}
+
+/// Takes the lock that makes this process the only writer.
+fn lock_file(path: &Path) -> Result<File, Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let file = File::create(&name).map_err(|e| Error::Unavailable(format!("{}: {e}", name.display())))?;
+    file.try_lock().map_err(|_| Error::Refused(format!("the book {} is open in another process", path.display())))?;
+    Ok(file)
+}
+
+fn prepare(conn: &Connection) -> Result<(), Error> {
+    conn.busy_timeout(BUSY).map_err(fault)?;
+    conn.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
+    conn.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
+    conn.pragma_update(None, "foreign_keys", "ON").map_err(fault)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn reader(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).map_err(|e| Error::Unavailable(format!("{}: {e}", path.display())))?;
+    conn.busy_timeout(BUSY).map_err(fault)?;
+    Ok(conn)
+}
+
+/// Begins this process's stream. Every lease of an earlier process is over: it is dead, since we hold the lock.
+fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Error> {
+    let transaction = conn.unchecked_transaction().map_err(fault)?;
+    let earlier = read::last_head(&transaction)?;
+    transaction.execute("INSERT INTO streams (id, started_at) VALUES (?1, ?2)", (options.stream.as_str(), options.now.0)).map_err(fault)?;
+    let ord = transaction.last_insert_rowid();
+    transaction.execute("UPDATE enquiries SET lease_until = 0 WHERE lease_until > 0", []).map_err(fault)?;
+    transaction.execute("UPDATE effects SET lease_until = 0 WHERE lease_until > 0", []).map_err(fault)?;
+    let mut head = Head::genesis(options.stream.clone());
+    // One process at a time writes: only the last stream can have grown since its successor would have listed it.
+    let draft = Draft::stream_began(options.now, "engine", earlier.as_ref());
+    let draft = Draft { facts: draft.facts.with("program", options.program.as_str()), ..draft };
+    writer::append_to(&transaction, ord, &mut head, draft)?;
+    transaction.commit().map_err(fault)?;
+    Ok((ord, head))
+}
+
+/// A failure of SQLite, told by what the caller does next. What it says of a statement names no value.
+fn fault(error: rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(error.to_string()),
+        Some(ErrorCode::ConstraintViolation) => Error::Conflict("a unique record exists"),
+        _ => Error::Unavailable(error.to_string()),
+    }
+}
+
+#[async_trait]
+impl crate::Store for Sqlite {
+    fn stream(&self) -> &StreamId {
+        &self.stream
+    }
+
+    fn secret(&self) -> &BookSecret {
+        &self.secret
+    }
+
+    fn dead_since(&self, process: &StreamId) -> Option<UtcMs> {
+        (*process != self.stream).then_some(self.started_at)
+    }
+
+    async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
+        self.write(move |txn| write::accept(txn, arrival.clone())).await
+    }
+
+    async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
+        self.write(move |txn| write::refuse(txn, &delivery, &body, keep, oldest)).await
+    }
+
+    async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
+        self.write(move |txn| write::lease(txn, now, until, limit)).await
+    }
+
+    async fn commit(&self, step: Step) -> Result<(), Error> {
+        self.write(move |txn| write::commit(txn, &step)).await
+    }
+
+    async fn dossier(&self, id: &EnquiryId) -> Result<Option<Dossier>, Error> {
+        let id = id.clone();
+        self.read(move |conn| read::dossier(conn, &id)).await
+    }
+
+    async fn resolve(&self, name: &str) -> Result<Vec<EnquiryId>, Error> {
+        let name = name.to_owned();
+        self.read(move |conn| read::resolve(conn, &name)).await
+    }
+
+    async fn page(&self, list: List, ask: Ask) -> Result<Page, Error> {
+        self.read(move |conn| read::page(conn, list, &ask)).await
+    }
+
+    async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error> {
+        let digest = *digest;
+        self.read(move |conn| read::blob(conn, &digest)).await
+    }
+
+    async fn delivery(&self, id: &str) -> Result<Option<Arrived>, Error> {
+        let id = id.to_owned();
+        self.read(move |conn| read::delivery(conn, &id)).await
+    }
+
+    async fn journal_after(&self, after: Option<(StreamId, u64)>, limit: usize) -> Result<Vec<Entry>, Error> {
+        self.read(move |conn| read::journal_after(conn, after.as_ref(), limit)).await
+    }
+
+    async fn note(&self, drafts: Vec<Draft>) -> Result<Head, Error> {
+        self.write(move |txn| {
+            for draft in &drafts {
+                txn.append(draft.clone())?;
+            }
+            Ok(txn.head())
+        })
+        .await
+    }
+
+    async fn rules(&self, source: &str) -> Result<Vec<RuleVersion>, Error> {
+        let source = source.to_owned();
+        self.read(move |conn| read::rules(conn, &source)).await
+    }
+
+    async fn adopt_rule(&self, source: &str, rule: String, draft: Draft) -> Result<(), Error> {
+        let source = source.to_owned();
+        self.write(move |txn| write::adopt_rule(txn, &source, &rule, draft.clone())).await
+    }
+
+    async fn targets(&self) -> Result<Vec<TargetState>, Error> {
+        self.read(read::targets).await
+    }
+
+    async fn prune(&self, before: UtcMs, now: UtcMs) -> Result<u64, Error> {
+        self.write(move |txn| write::prune(txn, before, now)).await
+    }
+
+    async fn ping(&self) -> Result<(), Error> {
+        self.write(|_| Ok(())).await
+    }
+}

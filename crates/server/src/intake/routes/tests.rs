@@ -9,7 +9,7 @@ use super::super::tests::{NOW, intake_at, setup};
 use super::*;
 
 async fn ask(source: SourceSetup, request: http::Request<Body>) -> (http::response::Parts, Value) {
-    let (intake, _) = intake_at(source, vec![], NOW);
+    let (intake, _) = intake_at(source, None, NOW);
     let response = router(Arc::new(intake)).oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = axum::body::to_bytes(body, 65_536).await.unwrap();

@@ -1,24 +1,25 @@
 //! Kept deliveries, read again.
 
+use store::Delivery;
+
 use super::*;
 
 const LATER: UtcMs = UtcMs(NOW.0 + 3 * 86_400_000);
 
 /// The records that the book has of a delivery, one per verdict.
-fn kept(body: &str, headers: &[(&str, &str)], verdicts: &[Verdict]) -> Vec<(Delivery, Blob)> {
+fn kept(body: &str, headers: &[(&str, &str)], verdicts: &[Verdict]) -> Arrived {
     let arrival = arrive::arrival(&setup(), &raw(body, headers), NOW, &BookSecret::new([7; 32]), &SeededEntropy::new(9));
     let record = |(item, verdict): (u32, &Verdict)| {
         let weak = *verdict == Verdict::Redelivery;
-        let delivery = Delivery { item, verdict: *verdict, weak, duplicate_suppressed: weak, ..arrival.delivery.clone() };
-        (delivery, arrival.body.clone())
+        Delivery { item, verdict: *verdict, weak, duplicate_suppressed: weak, ..arrival.delivery.clone() }
     };
-    (0..).zip(verdicts).map(record).collect()
+    Arrived { items: (0..).zip(verdicts).map(record).collect(), body: Some(body.as_bytes().to_vec()) }
 }
 
 /// What the book is asked to enter at a replay; or why there is none.
-async fn replayed(source: SourceSetup, kept: Vec<(Delivery, Blob)>, as_separate: bool) -> Result<Arrival, ReplayError> {
-    let id = kept.first().map_or("dlv_none".to_owned(), |(delivery, _)| delivery.id.to_string());
-    let (intake, book) = intake_at(source, kept, LATER);
+async fn replayed(source: SourceSetup, kept: Arrived, as_separate: bool) -> Result<Arrival, ReplayError> {
+    let id = kept.items[0].id.to_string();
+    let (intake, book) = intake_at(source, Some(kept), LATER);
     let error = intake.replay(&id, "robin", as_separate).await.unwrap_err();
     let asked = book.asked.lock().unwrap().pop();
     asked.ok_or(error)
@@ -28,7 +29,7 @@ async fn replayed(source: SourceSetup, kept: Vec<(Delivery, Blob)>, as_separate:
 async fn a_quarantined_delivery_is_read_under_the_rule_that_holds_now() {
     let body = r#"{"key":"lead_77","text":"40 chairs"}"#;
     let kept = kept(body, &[("x-request-id", "r-1")], &[Verdict::Quarantined]);
-    let before = kept[0].0.clone();
+    let before = kept.items[0].clone();
     let mut source = setup();
     source.rule.submission = vec![Place::parse("/key").unwrap()];
     source.map.insert("message".to_owned(), Place::parse("/text").unwrap());
@@ -93,16 +94,17 @@ async fn of_a_batch_only_what_is_open_is_entered_again() {
 
 #[tokio::test]
 async fn what_leaves_nothing_to_replay_is_told_apart() {
-    assert_eq!(replayed(setup(), vec![], false).await.unwrap_err(), ReplayError::Unknown);
+    let (intake, _) = intake_at(setup(), None, LATER);
+    assert_eq!(intake.replay("dlv_1", "robin", false).await.unwrap_err(), ReplayError::Unknown);
     for verdict in [Verdict::Accepted, Verdict::Conflict, Verdict::Test] {
         assert_eq!(replayed(setup(), kept(LEAD, &[], &[verdict]), false).await.unwrap_err(), ReplayError::NothingToReplay);
         assert_eq!(replayed(setup(), kept(LEAD, &[], &[verdict]), true).await.unwrap_err(), ReplayError::NothingToSeparate);
     }
     let mut gone = kept(LEAD, &[], &[Verdict::Quarantined]);
-    gone[0].1.bytes.clear();
+    gone.body = None;
     assert_eq!(replayed(setup(), gone, false).await.unwrap_err(), ReplayError::BodyGone);
     let mut other = kept(LEAD, &[], &[Verdict::Quarantined]);
-    other[0].0.body_sha256 = Digest::ZERO;
+    other.body = Some(b"{}".to_vec());
     assert_eq!(replayed(setup(), other, false).await.unwrap_err(), ReplayError::BodyDiffers);
     let elsewhere = SourceSetup { id: "other".to_owned(), ..setup() };
     let error = replayed(elsewhere, kept(LEAD, &[], &[Verdict::Quarantined]), false).await.unwrap_err();

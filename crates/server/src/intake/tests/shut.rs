@@ -7,7 +7,7 @@ use domain::digest::{BookSecret, Digest};
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::{Clock, Later, UtcMs};
 use evidence::{Blob, Draft, Entry, Head};
-use store::{Arrival, Ask, Delivery, Dossier, Error, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState};
+use store::{Arrival, Arrived, Ask, Delivery, Dossier, Error, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState};
 
 use super::NOW;
 
@@ -15,11 +15,11 @@ use super::NOW;
 pub(in super::super) struct Shut {
     pub(super) stream: StreamId,
     pub(super) secret: BookSecret,
-    pub(super) kept: Vec<(Delivery, Blob)>,
+    pub(super) kept: Option<Arrived>,
     /// What it was asked to enter.
     pub(super) asked: Mutex<Vec<Arrival>>,
     /// What it was asked to keep in a ring.
-    pub(super) refused: Mutex<Vec<Delivery>>,
+    pub(super) refused: Mutex<Vec<(Delivery, Blob)>>,
 }
 
 fn shut<T>() -> Result<T, Error> {
@@ -41,9 +41,9 @@ impl Store for Shut {
         self.asked.lock().unwrap().push(arrival);
         shut()
     }
-    async fn refuse(&self, delivery: Delivery, keep: u32, oldest: UtcMs) -> Result<(), Error> {
+    async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
         assert_eq!((keep, oldest), (100, NOW.plus(-7 * 86_400_000)));
-        self.refused.lock().unwrap().push(delivery);
+        self.refused.lock().unwrap().push((delivery, body));
         shut()
     }
     async fn lease(&self, _: UtcMs, _: UtcMs, _: usize) -> Result<Leases, Error> {
@@ -61,11 +61,11 @@ impl Store for Shut {
     async fn page(&self, _: List, _: Ask) -> Result<Page, Error> {
         shut()
     }
-    async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error> {
-        Ok(self.kept.iter().map(|(_, blob)| blob).find(|blob| blob.digest() == *digest).cloned())
+    async fn blob(&self, _: &Digest) -> Result<Option<Blob>, Error> {
+        shut()
     }
-    async fn delivery(&self, id: &str) -> Result<Vec<Delivery>, Error> {
-        Ok(self.kept.iter().map(|(kept, _)| kept).filter(|kept| kept.id.as_str() == id).cloned().collect())
+    async fn delivery(&self, id: &str) -> Result<Option<Arrived>, Error> {
+        Ok(self.kept.clone().filter(|kept| kept.items.iter().any(|item| item.id.as_str() == id)))
     }
     async fn journal_after(&self, _: Option<(StreamId, u64)>, _: usize) -> Result<Vec<Entry>, Error> {
         shut()

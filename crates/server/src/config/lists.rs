@@ -1,0 +1,52 @@
+//! The parts of a table that hold several values: one text or a list of them, and tables of the user's own keys.
+
+use toml::de::DeValue;
+
+use super::path::Path;
+use super::section::{Given, Section};
+
+impl Section<'_> {
+    /// One value, or a list of them, each with its path. Where it is absent: none.
+    pub(super) fn values(&self, key: &'static str) -> Vec<(Path, &DeValue<'_>)> {
+        let path = self.path.key(key);
+        match self.given(key) {
+            Some(Given::Toml(DeValue::Array(list))) => {
+                list.iter().enumerate().map(|(index, value)| (path.index(index), value.get_ref())).collect()
+            }
+            Some(Given::Toml(value)) => vec![(path, value)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// One text, or a list of them, each read further; what cannot be read is named and left out.
+    pub(super) fn each<T>(&self, key: &'static str, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
+        let read = |(path, value): (Path, &DeValue<'_>)| {
+            let mistyped = || format!("`{key}` takes texts in quotes, and this is of type {}", value.type_str());
+            value.as_str().ok_or_else(mistyped).and_then(&parse).map_err(|e| self.problem_at(path, e)).ok()
+        };
+        self.values(key).into_iter().filter_map(read).collect()
+    }
+
+    /// A table whose keys are the user's own, its values texts.
+    pub(super) fn pairs(&self, key: &'static str) -> Vec<(Path, String, String)> {
+        let path = self.path.key(key);
+        let table = match self.given(key) {
+            Some(Given::Toml(DeValue::Table(table))) => table,
+            Some(Given::Toml(other)) => {
+                self.mistyped(key, "a table, such as { … = \"…\" }", other);
+                return Vec::new();
+            }
+            _ => return Vec::new(),
+        };
+        let mut pairs = Vec::new();
+        for (name, value) in table {
+            let (name, at) = (name.get_ref().as_ref(), path.key(name.get_ref()));
+            match value.get_ref().as_str() {
+                Some(text) => pairs.push((at, name.to_owned(), text.to_owned())),
+                // Nothing is shown: a header may hold a credential, whatever its type.
+                None => self.secret_problem(at, format!("`{name}` takes a text in quotes")),
+            }
+        }
+        pairs
+    }
+}

@@ -1,0 +1,123 @@
+//! One reading of a configuration: the documents, the environment, and the problems met on the way.
+//!
+//! Problems are gathered, not returned, so that one run names every mistake. Each carries the path of its key; where
+//! that stands is worked out at the end.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use super::document::Document;
+use super::path::{Path, Seg};
+use super::problem::{Origin, Problem};
+use super::section::Section;
+
+/// Looks a variable up. The front door hands in the real environment, tests their own.
+pub(super) type Env<'e> = &'e dyn Fn(&str) -> Option<String>;
+
+const SECTIONS: [&str; 8] = ["server", "store", "source", "qualifier", "engine", "target", "action", "token"];
+
+/// The state of one reading.
+pub(super) struct Reading<'d> {
+    /// The first that has a top-level key is the one it is read from.
+    documents: &'d [Document<'d>],
+    env: Env<'d>,
+    found: RefCell<Vec<Found>>,
+    /// Keys that a variable gave, with its name.
+    overridden: RefCell<BTreeMap<String, String>>,
+}
+
+struct Found {
+    path: Path,
+    message: String,
+    show: Show,
+}
+
+/// What of the file a problem may show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Show {
+    /// The value.
+    Value,
+    /// The key: the value is beside the point.
+    Key,
+    /// Nothing: the value may be a secret.
+    Nothing,
+}
+
+impl<'d> Reading<'d> {
+    pub(super) fn new(documents: &'d [Document<'d>], env: Env<'d>) -> Self {
+        Self { documents, env, found: RefCell::default(), overridden: RefCell::default() }
+    }
+
+    /// Reads the table of that name, there or not; variables of its name override it.
+    pub(super) fn section<T>(&'d self, name: &'static str, read: impl FnOnce(&Section<'d>) -> T) -> T {
+        let value = self.value(name);
+        let table = value.and_then(DeValue::as_table);
+        if table.is_none() && value.is_some() {
+            self.problem(Path::default().key(name), format!("`{name}` is a table: write [{name}]"), Show::Key);
+        }
+        Section::read(self, Path::default().key(name), table, Some(name), read)
+    }
+
+    /// Reads every `[[name]]`.
+    pub(super) fn sections<T>(&'d self, name: &'static str, mut read: impl FnMut(&Section<'d>) -> T) -> Vec<T> {
+        let path = Path::default().key(name);
+        let Some(value) = self.value(name) else { return Vec::new() };
+        let tables: Option<Vec<_>> = value.as_array().and_then(|list| list.iter().map(|item| item.get_ref().as_table()).collect());
+        let Some(tables) = tables else {
+            self.problem(path, format!("there may be several: write [[{name}]], with two brackets"), Show::Key);
+            return Vec::new();
+        };
+        tables.into_iter().enumerate().map(|(index, table)| Section::read(self, path.index(index), Some(table), None, &mut read)).collect()
+    }
+
+    /// Names the top-level keys that nobody asked for.
+    pub(super) fn name_unknown_sections(&'d self) {
+        Section::read(self, Path::default(), Some(self.documents[0].root()), None, |root| {
+            root.knows(&SECTIONS);
+        });
+    }
+
+    fn value(&self, name: &str) -> Option<&'d DeValue<'d>> {
+        self.documents.iter().find_map(|document| document.root().get(name)).map(toml::Spanned::get_ref)
+    }
+
+    /// Notes a problem.
+    pub(super) fn problem(&self, path: Path, message: impl Into<String>, show: Show) {
+        self.found.borrow_mut().push(Found { path, message: message.into(), show });
+    }
+
+    /// The variable that overrides the key, if it is set to anything. Compose files leave variables set but empty.
+    pub(super) fn variable(&self, section: &str, key: &str) -> Option<(String, String)> {
+        let short = matches!((section, key), ("server", "listen" | "data_dir")).then(|| format!("ONCEBOOK_{key}"));
+        let names = short.into_iter().chain([format!("ONCEBOOK_{section}_{key}")]).map(|name| name.to_uppercase());
+        let (name, value) = names.into_iter().find_map(|name| (self.env)(&name).filter(|v| !v.is_empty()).map(|v| (name, v)))?;
+        self.overridden.borrow_mut().insert(format!("{section}.{key}"), name.clone());
+        Some((name, value))
+    }
+
+    /// All problems, in the order of the file.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = self.found.borrow().iter().map(|found| self.located(found)).collect();
+        problems.sort_by(|a, b| a.origin.cmp(&b.origin));
+        problems.dedup();
+        problems
+    }
+
+    fn located(&self, found: &Found) -> Problem {
+        let (key, message) = (found.path.to_string(), found.message.clone());
+        if let Some(variable) = self.overridden.borrow().get(&key) {
+            return Problem { origin: Origin::Variable(variable.clone()), key, message, excerpt: None };
+        }
+        let has_it = |document: &&Document<'_>| match found.path.0.first() {
+            Some(Seg::Key(name)) => document.root().contains_key(name.as_str()),
+            _ => false,
+        };
+        let document = self.documents.iter().find(has_it).unwrap_or(&self.documents[0]);
+        let span = document.span(&found.path, found.show == Show::Key);
+        let (line, column) = document.position(span.start);
+        let excerpt = if found.show == Show::Nothing { None } else { document.excerpt(&span) };
+        Problem { origin: Origin::File { name: document.name.clone(), line, column }, key, message, excerpt }
+    }
+}

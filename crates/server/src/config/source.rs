@@ -1,0 +1,165 @@
+//! `[[source]]`: an origin of enquiries, its proof, its identity rule and its mapping.
+
+use std::collections::BTreeMap;
+
+use domain::identity::{Place, Rule};
+use domain::tree::Pointer;
+
+use super::auth::Auth;
+use super::identity::Identity;
+use super::place::{pattern, place};
+use super::section::Section;
+use super::units::Period;
+
+/// A `[[source]]`.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name, in `/in/{source}` and for people.
+    pub name: String,
+    /// What keys carry. It stays when the name changes.
+    pub id: String,
+    /// Whose enquiries these are.
+    pub client: Option<String>,
+    /// How its bodies are read.
+    pub kind: SourceKind,
+    /// How its deliveries are authenticated.
+    pub auth: Auth,
+    /// Where the key is read.
+    pub identity: Identity,
+    /// What becomes of an enquiry that repeats a recent one's fields.
+    pub look_alike: LookAlike,
+    /// IANA name of the zone of naive local times.
+    pub timezone: Option<String>,
+    /// Places that differ per attempt: not content. `*` stands for any member or element.
+    pub volatile: Vec<Pointer>,
+    /// Where the items of a batch stand, if one body carries several.
+    pub items: Option<Pointer>,
+    /// Where each field stands, by the field's name.
+    pub map: BTreeMap<String, Place>,
+    /// A place that is true in a provider's test delivery.
+    pub test: Option<Place>,
+    /// Where the provider's id of the request stands: evidence, never identity.
+    pub request_id: Option<Place>,
+    /// Where the attempt counter stands: evidence, never identity.
+    pub attempt: Option<Place>,
+}
+
+/// How a source's bodies are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    /// By the pointers of the configuration.
+    Generic,
+}
+
+/// What becomes of an enquiry that repeats a recent one's fields under a new key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookAlike {
+    /// How recent.
+    pub window: Period,
+    /// What becomes of its effects.
+    pub then: Then,
+}
+
+/// What becomes of a look-alike's effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// A person looks first.
+    Hold,
+    /// They are carried out; the link is on record.
+    Proceed,
+}
+
+const LATER: [&str; 17] = [
+    "typeform",
+    "tally",
+    "hubspot",
+    "meta-leadgen",
+    "email",
+    "calendly",
+    "contact-form-7",
+    "elementor",
+    "google-ads",
+    "gravity-forms",
+    "jotform",
+    "mailgun",
+    "postmark",
+    "shopify",
+    "stripe",
+    "webflow",
+    "whatsapp-cloud",
+];
+
+impl Source {
+    pub(super) fn read(section: &Section<'_>) -> Self {
+        section.needs("name", "it is part of the address, /in/NAME");
+        let name = section.name("name").unwrap_or_default();
+        let auth = section.table("auth", Auth::read).unwrap_or(Auth::UNASKED);
+        Self {
+            id: section.name("id").unwrap_or_else(|| name.clone()),
+            client: section.name("client"),
+            kind: section.parsed_by("kind", kind).unwrap_or(SourceKind::Generic),
+            identity: section.table("identity", Identity::read).unwrap_or_else(|| Identity::by_default(&auth)),
+            look_alike: section.table("look_alike", LookAlike::read).unwrap_or(LookAlike::BY_DEFAULT),
+            timezone: section.parsed_by("timezone", timezone),
+            volatile: section.each("volatile", pattern),
+            items: section.parsed_by("items", pattern),
+            map: map(section),
+            test: section.parsed_by("test", place),
+            request_id: section.parsed_by("request_id", place),
+            attempt: section.parsed_by("attempt", place),
+            name,
+            auth,
+        }
+    }
+
+    /// The identity rule, as the domain reads deliveries by it and the book keeps it.
+    pub fn rule(&self) -> Rule {
+        Rule {
+            submission: self.identity.submission.clone(),
+            time: self.identity.time.clone(),
+            timezone: self.timezone.clone(),
+            volatile: self.volatile.clone(),
+            address: match self.map.get("contact.email") {
+                Some(Place::Body(pointer)) => Some(pointer.clone()),
+                Some(Place::Header(_)) | None => None,
+            },
+        }
+    }
+}
+
+impl LookAlike {
+    const BY_DEFAULT: Self = Self { window: Period::secs(600), then: Then::Hold };
+
+    fn read(section: &Section<'_>) -> Self {
+        Self {
+            window: section.parsed("window").unwrap_or(Self::BY_DEFAULT.window),
+            then: section.choice("then", &[("hold", Then::Hold), ("proceed", Then::Proceed)]).unwrap_or(Then::Hold),
+        }
+    }
+}
+
+fn kind(text: &str) -> Result<SourceKind, String> {
+    match text {
+        "generic" => Ok(SourceKind::Generic),
+        later if LATER.contains(&later) => Err(format!("kind {later} comes later; use generic")),
+        other => Err(format!("there is no kind `{other}`; use generic")),
+    }
+}
+
+fn timezone(text: &str) -> Result<String, String> {
+    match jiff::tz::TimeZoneDatabase::bundled().get(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err(format!("there is no time zone `{text}`: write an IANA name, e.g. Europe/Berlin")),
+    }
+}
+
+fn map(section: &Section<'_>) -> BTreeMap<String, Place> {
+    let mut map = BTreeMap::new();
+    for (path, field, text) in section.pairs("map") {
+        match place(&text) {
+            Ok(place) => drop(map.insert(field, place)),
+            Err(message) => section.problem_at(path, message),
+        }
+    }
+    map
+}

@@ -1,0 +1,172 @@
+//! The engine: takes up due work, lets the domain decide, carries out what it decides, and commits.
+//!
+//! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
+//! this very code. Here is what it is made of; `process` qualifies and plans an enquiry, `perform` carries an effect on,
+//! `settle` commits what follows for the whole enquiry, `people` holds the verbs of a person, `run` the workers.
+
+mod condition;
+mod entries;
+mod people;
+mod perform;
+mod plan;
+mod process;
+mod run;
+mod scene;
+mod settle;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::gate::{Policy, Rules, StepKind};
+use domain::ids::RunId;
+use domain::retry::Backoff;
+use domain::time::{Clock, Entropy, UtcMs};
+use evidence::Blob;
+use store::{Store, TargetState};
+
+use crate::effects::Target;
+use crate::qualify::Qualifier;
+use crate::stops::Stops;
+
+pub use condition::{Conditions, Miswritten};
+pub use people::{Decision, Refused};
+
+/// One configured action.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Its name.
+    pub name: String,
+    /// The target's name.
+    pub target: String,
+    /// Actions that must have ended well before.
+    pub after: Vec<String>,
+    /// Whether it has a condition, known to [`Conditions`] by the action's name.
+    pub conditional: bool,
+    /// It sends a message to a person.
+    pub outward: bool,
+    /// A qualification in review holds it.
+    pub held_by_review: bool,
+    /// It is not begun later than this after the enquiry, in ms: what is older is held.
+    pub not_after_ms: Option<i64>,
+    /// What to do where the target cannot be asked.
+    pub policy: Policy,
+    /// The client it belongs to.
+    pub client: Option<String>,
+}
+
+/// The engine's own settings. Spans in ms.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How much work at a time.
+    pub workers: usize,
+    /// The longest a stalled process may sit between its deadline check and the send.
+    pub pause_max_ms: i64,
+    /// Attempts that may have reached a target before a person is asked.
+    pub attempts_max: u32,
+    /// How long a step that was never sent is tried.
+    pub give_up_ms: i64,
+    /// Waits between tries.
+    pub backoff: Backoff,
+    /// Tries of the qualifier.
+    pub qualify_attempts: u32,
+    /// Waits between them.
+    pub qualify_backoff: Backoff,
+    /// A result below this is uncertain: 0 to 1.
+    pub min_confidence: f64,
+}
+
+/// What the engine works with.
+pub struct Parts {
+    /// The book.
+    pub store: Arc<dyn Store>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub entropy: Arc<dyn Entropy>,
+    /// Targets by name.
+    pub targets: BTreeMap<String, Arc<dyn Target>>,
+    /// Actions, in the configuration's order.
+    pub actions: Vec<Action>,
+    /// The qualifier.
+    pub qualifier: Arc<dyn Qualifier>,
+    /// The actions' conditions.
+    pub conditions: Conditions,
+    /// Settings.
+    pub settings: Settings,
+    /// Wakes the dispatcher when something was accepted.
+    pub wake: Arc<tokio::sync::Notify>,
+    /// Places where a drill can hold it.
+    pub stops: Arc<Stops>,
+}
+
+/// The engine.
+pub struct Engine {
+    parts: Parts,
+    /// Targets that nothing is sent to, and why; the store has them too.
+    paused: Mutex<BTreeMap<String, String>>,
+}
+
+impl Engine {
+    /// An engine over these parts; reads from the book which targets are paused.
+    pub async fn new(parts: Parts) -> Result<Self, store::Error> {
+        let paused = parts.store.targets().await?.into_iter().filter_map(|t| t.paused.map(|(_, why)| (t.name, why)));
+        let paused = Mutex::new(paused.collect());
+        Ok(Self { parts, paused })
+    }
+
+    fn now(&self) -> UtcMs {
+        self.parts.clock.now()
+    }
+
+    /// What holds for one step of an action on a target.
+    fn rules(&self, target: &dyn Target, action: Option<&Action>, step: StepKind) -> Rules {
+        let settings = &self.parts.settings;
+        Rules {
+            find: target.find(step),
+            reads: target.reads(step),
+            settle_ms: target.settle_ms(),
+            pause_max_ms: settings.pause_max_ms,
+            timeout_ms: target.timeout_ms(),
+            attempts_max: settings.attempts_max,
+            give_up_ms: settings.give_up_ms,
+            backoff: settings.backoff,
+            policy: action.map(|a| a.policy).unwrap_or_default(),
+        }
+    }
+
+    fn action(&self, name: &str) -> Option<&Action> {
+        self.parts.actions.iter().find(|action| action.name == name)
+    }
+
+    fn paused_why(&self, target: &str) -> Option<String> {
+        self.paused.lock().unwrap_or_else(PoisonError::into_inner).get(target).cloned()
+    }
+
+    /// Takes note of a target's state that was committed.
+    fn note_target(&self, state: &TargetState) {
+        let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.paused {
+            Some((_, why)) => paused.insert(state.name.clone(), why.clone()),
+            None => paused.remove(&state.name),
+        };
+    }
+
+    fn blob(&self, bytes: Vec<u8>) -> Blob {
+        let mut nonce = [0_u8; 32];
+        self.parts.entropy.fill(&mut nonce);
+        Blob { nonce, bytes }
+    }
+
+    fn new_run(&self) -> RunId {
+        RunId::draw(self.now(), &*self.parts.entropy)
+    }
+
+    /// How long a lease lasts: the longest that one piece of work can take, and a minute. It is only waited for when a
+    /// worker is lost without its process.
+    fn lease_ms(&self) -> i64 {
+        let settings = &self.parts.settings;
+        let slowest = self.parts.targets.values().map(|t| t.timeout_ms()).max().unwrap_or(0);
+        let qualifying = i64::from(settings.qualify_attempts).saturating_mul(settings.qualify_backoff.max_ms.saturating_add(30_000));
+        (slowest.saturating_mul(16)).max(qualifying).saturating_add(60_000)
+    }
+}

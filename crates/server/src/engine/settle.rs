@@ -1,0 +1,143 @@
+//! What follows for the whole enquiry when one of its effects comes to rest: its dependents wake, a person is asked or no
+//! longer asked, the enquiry's standing changes. All in the commit that rests the effect.
+
+use domain::enquiry::Standing;
+use domain::gate::{Effect, Phase};
+use domain::ids::ReviewId;
+use domain::time::UtcMs;
+use evidence::Facts;
+use store::{Dossier, EffectChange, EnquiryChange, Error, Review, ReviewKind, Step};
+
+use super::Engine;
+use super::entries::{self, ENGINE};
+use super::plan::{open_doors, reason};
+
+/// How often a commit is decided anew because another effect of the enquiry was first.
+const RACES_MAX: u32 = 8;
+
+/// Where an enquiry stands, given its effects.
+pub(super) fn standing_of(effects: &[Effect]) -> Standing {
+    if effects.iter().all(Effect::has_ended) {
+        return Standing::Settled;
+    }
+    let goes_on = |effect: &Effect| !effect.has_ended() && effect.due().is_some();
+    if effects.iter().any(goes_on) { Standing::Working } else { Standing::Review }
+}
+
+impl Engine {
+    /// Commits a step in which `changed` effects (index into the dossier's order, new state, fence) came to rest, and what
+    /// follows from it. `build` adds nothing that depends on the race: it is called anew with each fresh dossier.
+    pub(super) async fn settle(
+        &self,
+        enquiry: &domain::ids::EnquiryId,
+        build: impl Fn(&Dossier) -> Result<Step, Error> + Send + Sync,
+    ) -> Result<(), Error> {
+        let mut races = 0;
+        loop {
+            let Some(dossier) = self.parts.store.dossier(enquiry).await? else {
+                return Err(Error::Refused("no such enquiry".to_owned()));
+            };
+            let mut step = build(&dossier)?;
+            self.follow(&dossier, &mut step);
+            match self.parts.store.commit(step).await {
+                Err(Error::Conflict(_)) if races < RACES_MAX => races += 1,
+                result => return result,
+            }
+        }
+    }
+
+    /// Adds to a step what follows from it.
+    fn follow(&self, dossier: &Dossier, step: &mut Step) {
+        let at = step.at;
+        let changed = |effect: &Effect| step.effects.iter().find(|c| c.effect.id == effect.id);
+        let mut effects: Vec<Effect> =
+            dossier.effects.iter().map(|(e, _)| changed(e).map_or_else(|| e.clone(), |c| c.effect.clone())).collect();
+        for index in open_doors(&mut effects) {
+            let (effect, version) = (effects[index].clone(), dossier.effects[index].1);
+            let kind = format!("effect.{}", effect.state());
+            let facts = Facts::new().maybe("why", reason(&effect));
+            step.entries.push(entries::of_effect(at, &effect, &kind, ENGINE, facts));
+            step.effects.retain(|c| c.effect.id != effect.id || c.version.is_none());
+            step.effects.push(EffectChange { effect, version: Some(version), fence: None, keep_lease: false, lock: None });
+        }
+        self.ask_person(dossier, &effects, step);
+        follow_standing(dossier, &effects, step);
+    }
+
+    /// Opens an item for an effect that needs a person and has none open; closes items whose effect no longer needs one.
+    fn ask_person(&self, dossier: &Dossier, effects: &[Effect], step: &mut Step) {
+        let at = step.at;
+        for effect in effects {
+            let is_its = |review: &&Review| review.effect.as_ref() == Some(&effect.id) && review.closed_at.is_none();
+            let decided_now = |id: &ReviewId| step.reviews.iter().any(|r| r.id == *id && r.closed_at.is_some());
+            let open: Vec<Review> = dossier.reviews.iter().filter(is_its).filter(|r| !decided_now(&r.id)).cloned().collect();
+            let asks = effect.needs_person() && effect.door == domain::gate::Door::Open;
+            if asks && open.is_empty() {
+                let review = self.effect_review(effect, at);
+                step.entries.push(entries::of_review(at, &review, "review.opened", ENGINE));
+                step.reviews.push(review);
+            }
+            if !effect.needs_person() {
+                for mut review in open {
+                    review.closed_at = Some(at);
+                    review.decision = Some("no longer needed: the effect went on".to_owned());
+                    step.entries.push(entries::of_review(at, &review, "review.closed", ENGINE));
+                    step.reviews.push(review);
+                }
+            }
+        }
+    }
+
+    fn effect_review(&self, effect: &Effect, at: UtcMs) -> Review {
+        let step = effect.steps.iter().find(|step| step.needs_person());
+        Review {
+            id: ReviewId::draw(at, &*self.parts.entropy),
+            enquiry: effect.enquiry.clone(),
+            effect: Some(effect.id.clone()),
+            kind: ReviewKind::Effect,
+            holds: true,
+            why: step.map_or_else(String::new, |step| why(&effect.action, &step.phase)),
+            attempt: step.map_or(0, domain::gate::Step::latest),
+            opened_at: at,
+            closed_at: None,
+            decision: None,
+        }
+    }
+}
+
+/// What a person is asked, in a sentence.
+fn why(action: &str, phase: &Phase) -> String {
+    match phase {
+        Phase::Mismatched { id, what } => format!("'{action}': record {id} was read back and differs: {what}"),
+        Phase::Doubled { ids } => format!("'{action}': more than one record carries the key: {}", ids.join(", ")),
+        Phase::Refused { why } => format!("'{action}': the target refused the record: {why}"),
+        Phase::Review { why } => format!("'{action}': {}", why.sentence()),
+        Phase::Planned { .. }
+        | Phase::Intended
+        | Phase::Unknown { .. }
+        | Phase::Done { .. }
+        | Phase::Verified { .. }
+        | Phase::Unverified { .. }
+        | Phase::AtMostOnce
+        | Phase::Closed { .. } => format!("'{action}' needs a decision"),
+    }
+}
+
+/// The enquiry's standing follows from its effects, unless a person's verb set it in this step.
+fn follow_standing(dossier: &Dossier, effects: &[Effect], step: &mut Step) {
+    if step.enquiries.iter().any(|c| c.enquiry.id == dossier.enquiry.id) {
+        return;
+    }
+    let standing = standing_of(effects);
+    if standing == dossier.enquiry.standing || dossier.enquiry.standing == Standing::Accepted {
+        return;
+    }
+    let mut enquiry = dossier.enquiry.clone();
+    enquiry.standing = standing;
+    if standing == Standing::Settled {
+        enquiry.settled_at = Some(step.at);
+        let facts = Facts::new().with("arrival_to_settled_ms", step.at.since(enquiry.accepted_at));
+        step.entries.push(entries::of_enquiry(step.at, &enquiry, "enquiry.settled", ENGINE, facts));
+    }
+    step.enquiries.push(EnquiryChange { enquiry, version: dossier.version, fence: None, due: None });
+}

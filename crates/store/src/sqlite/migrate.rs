@@ -1,0 +1,61 @@
+//! Numbered migrations, each recorded with its digest, and the book's own values.
+
+use domain::digest::{BookSecret, Digest};
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::fault;
+use crate::error::Error;
+
+const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../../migrations/sqlite/0001_book.sql"))];
+
+/// Brings the book to this version. A book of a newer version is refused, and so is one whose past differs.
+pub(super) fn run(conn: &Connection) -> Result<(), Error> {
+    let ledger = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, sha256 TEXT NOT NULL)";
+    conn.execute_batch(ledger).map_err(fault)?;
+    check(conn)?;
+    for (version, sql) in MIGRATIONS {
+        let transaction = conn.unchecked_transaction().map_err(fault)?;
+        let done: Option<String> = transaction
+            .query_row("SELECT sha256 FROM migrations WHERE version = ?1", [version], |row| row.get(0))
+            .optional()
+            .map_err(fault)?;
+        if done.is_none() {
+            transaction.execute_batch(sql).map_err(fault)?;
+            let digest = Digest::sha256(sql.as_bytes()).to_string();
+            transaction.execute("INSERT INTO migrations (version, sha256) VALUES (?1, ?2)", (version, digest)).map_err(fault)?;
+        }
+        transaction.commit().map_err(fault)?;
+    }
+    Ok(())
+}
+
+/// Whether this program knows the book's version.
+pub(super) fn check(conn: &Connection) -> Result<(), Error> {
+    let mut statement = conn.prepare("SELECT version, sha256 FROM migrations ORDER BY version").map_err(fault)?;
+    let done = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).map_err(fault)?;
+    for row in done {
+        let (version, digest) = row.map_err(fault)?;
+        let known = MIGRATIONS.iter().find(|(known, _)| *known == version);
+        let Some((_, sql)) = known else {
+            return Err(Error::Refused(format!("the book was made by a newer version (migration {version}): update oncebook")));
+        };
+        if Digest::sha256(sql.as_bytes()).to_string() != digest {
+            return Err(Error::Corrupt(format!("migrations: number {version} is not the one this program knows")));
+        }
+    }
+    Ok(())
+}
+
+/// The book's secret, made now if the book is new.
+pub(super) fn book_secret(conn: &Connection, new: [u8; 32]) -> Result<BookSecret, Error> {
+    let sql = "INSERT INTO meta (name, value) VALUES ('secret', ?1) ON CONFLICT (name) DO NOTHING";
+    conn.execute(sql, [new.as_slice()]).map_err(fault)?;
+    read_secret(conn)
+}
+
+/// The secret of a book that exists.
+pub(super) fn read_secret(conn: &Connection) -> Result<BookSecret, Error> {
+    let bytes: Vec<u8> = conn.query_row("SELECT value FROM meta WHERE name = 'secret'", [], |row| row.get(0)).map_err(fault)?;
+    let bytes = bytes.try_into().map_err(|_| Error::Corrupt("meta: the secret is not 32 bytes".to_owned()))?;
+    Ok(BookSecret::new(bytes))
+}

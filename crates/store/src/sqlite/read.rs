@@ -1,0 +1,230 @@
+//! The verbs that read, each on one snapshot.
+
+use domain::digest::Digest;
+use domain::gate::Effect;
+use domain::identity::Key;
+use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, StreamId};
+use domain::time::UtcMs;
+use evidence::{Blob, Entry, Head};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use serde::de::DeserializeOwned;
+
+use super::fault;
+use super::write::parse;
+use crate::error::Error;
+use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows, RuleVersion, TargetState};
+
+/// The end of the stream that began last.
+pub(super) fn last_head(conn: &Connection) -> Result<Option<Head>, Error> {
+    let sql = "SELECT entry FROM journal WHERE stream = (SELECT max(ord) FROM streams) ORDER BY seq DESC LIMIT 1";
+    let entry: Option<String> = conn.query_row(sql, [], |row| row.get(0)).optional().map_err(fault)?;
+    Ok(entry.map(|entry| parse::<Entry>("journal", &entry)).transpose()?.map(|entry| entry.head()))
+}
+
+pub(super) fn dossier(conn: &Connection, id: &EnquiryId) -> Result<Option<Dossier>, Error> {
+    let id = id.as_str();
+    let row: Option<(String, u64)> = conn
+        .query_row("SELECT doc, version FROM enquiries WHERE id = ?1", [id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+        .map_err(fault)?;
+    let Some((doc, version)) = row else { return Ok(None) };
+    let mut statement = conn.prepare_cached("SELECT doc, version FROM effects WHERE enquiry = ?1 ORDER BY rowid").map_err(fault)?;
+    let rows = statement.query_map([id], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(fault)?;
+    let mut effects: Vec<(Effect, u64)> = Vec::new();
+    for row in rows {
+        let (doc, version) = row.map_err(fault)?;
+        effects.push((parse("effects", &doc)?, version));
+    }
+    Ok(Some(Dossier {
+        enquiry: parse("enquiries", &doc)?,
+        version,
+        effects,
+        deliveries: docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE enquiry = ?1 ORDER BY rowid", &[text(id)])?,
+        reviews: docs(conn, "reviews", "SELECT doc FROM reviews WHERE enquiry = ?1 ORDER BY rowid", &[text(id)])?,
+        entries: docs(conn, "journal", "SELECT entry FROM journal WHERE enquiry = ?1 ORDER BY stream, seq", &[text(id)])?,
+    }))
+}
+
+pub(super) fn resolve(conn: &Connection, name: &str) -> Result<Vec<EnquiryId>, Error> {
+    let mut ways: Vec<(&str, String)> = Vec::new();
+    if EnquiryId::parse(name).is_some() {
+        ways.push(("SELECT id FROM enquiries WHERE id = ?1", name.to_owned()));
+    }
+    if DeliveryId::parse(name).is_some() {
+        ways.push(("SELECT DISTINCT enquiry FROM deliveries WHERE id = ?1 AND enquiry IS NOT NULL", name.to_owned()));
+    }
+    if EffectId::parse(name).is_some() {
+        ways.push(("SELECT enquiry FROM effects WHERE id = ?1", name.to_owned()));
+    }
+    if ReviewId::parse(name).is_some() {
+        ways.push(("SELECT enquiry FROM reviews WHERE id = ?1", name.to_owned()));
+    }
+    // An outgoing key of a re-run ends with `#n`; a key that was too long is only found by its text.
+    let key = name.split_once('#').map_or(name, |(key, _)| key);
+    match Key::parse(key) {
+        Some(key) => ways.push(("SELECT id FROM enquiries WHERE id = ?1", key.enquiry_id().as_str().to_owned())),
+        None if key.matches(':').count() >= 2 => ways.push(("SELECT id FROM enquiries WHERE key = ?1", key.to_owned())),
+        None => {}
+    }
+    ways.push(("SELECT enquiry FROM effects WHERE external_id = ?1", name.to_owned()));
+    for (sql, value) in ways {
+        let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+        let found = statement.query_map([value], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let found: Vec<EnquiryId> = found.map_err(fault)?.iter().filter_map(|id| EnquiryId::parse(id)).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Records newest first, by the order they were entered in; the journal oldest first.
+pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Error> {
+    if list == List::Journal {
+        return journal_page(conn, ask);
+    }
+    let (table, state) = match list {
+        List::Enquiries => ("enquiries", "standing"),
+        List::Deliveries => ("deliveries", "verdict"),
+        List::Effects => ("effects", "state"),
+        List::Reviews => ("reviews", "open"),
+        List::Journal => unreachable!("handled above"),
+    };
+    let mut wheres = vec!["1 = 1".to_owned()];
+    let mut values = Vec::new();
+    let mut only = |condition: String, value: Value| {
+        wheres.push(format!("{condition} ?"));
+        values.push(value);
+    };
+    if let Some(cursor) = &ask.cursor {
+        only("rowid <".to_owned(), Value::Integer(cursor.parse().map_err(|_| bad_cursor())?));
+    }
+    if let Some(source) = ask.source.as_ref().filter(|_| matches!(list, List::Enquiries | List::Deliveries)) {
+        only("source =".to_owned(), text(source));
+    }
+    if let Some(wanted) = &ask.state {
+        let value = if list == List::Reviews { Value::Integer(i64::from(wanted == "open")) } else { text(wanted) };
+        only(format!("{state} ="), value);
+    }
+    if let Some(enquiry) = ask.enquiry.as_ref().filter(|_| list != List::Enquiries) {
+        only("enquiry =".to_owned(), text(enquiry.as_str()));
+    }
+    let sql = format!("SELECT rowid, doc FROM {table} WHERE {} ORDER BY rowid DESC LIMIT ?", wheres.join(" AND "));
+    let limit = ask.limit.clamp(1, 1000);
+    values.push(Value::Integer(i64::try_from(limit).unwrap_or(1000) + 1));
+    let mut statement = conn.prepare_cached(&sql).map_err(fault)?;
+    let rows = statement
+        .query_map(params_from_iter(values), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let mut rows = rows.map_err(fault)?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| more).map(|(rowid, _)| rowid.to_string());
+    let docs = rows.into_iter().map(|(_, doc)| doc);
+    let rows = match list {
+        List::Enquiries => Rows::Enquiries(parse_all(table, docs)?),
+        List::Deliveries => Rows::Deliveries(parse_all(table, docs)?),
+        List::Effects => Rows::Effects(parse_all(table, docs)?),
+        List::Reviews => Rows::Reviews(parse_all(table, docs)?),
+        List::Journal => unreachable!("handled above"),
+    };
+    Ok(Page { rows, next })
+}
+
+fn journal_page(conn: &Connection, ask: &Ask) -> Result<Page, Error> {
+    let after = match ask.cursor.as_deref().map(|cursor| cursor.split_once('.').ok_or_else(bad_cursor)) {
+        Some(parts) => {
+            let (ord, seq) = parts?;
+            (ord.parse().map_err(|_| bad_cursor())?, seq.parse().map_err(|_| bad_cursor())?)
+        }
+        None => (0_i64, 0_i64),
+    };
+    let limit = ask.limit.clamp(1, 1000);
+    let take = i64::try_from(limit).unwrap_or(1000) + 1;
+    let enquiry = ask.enquiry.as_ref().map(|id| id.as_str().to_owned());
+    let sql = if enquiry.is_some() {
+        "SELECT stream, seq, entry FROM journal WHERE enquiry = ?4 AND (stream, seq) > (?1, ?2) ORDER BY stream, seq LIMIT ?3"
+    } else {
+        "SELECT stream, seq, entry FROM journal WHERE (stream, seq) > (?1, ?2) AND ?4 IS NULL ORDER BY stream, seq LIMIT ?3"
+    };
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let rows = statement
+        .query_map((after.0, after.1, take, enquiry), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)))
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let mut rows = rows.map_err(fault)?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| more).map(|(ord, seq, _)| format!("{ord}.{seq}"));
+    Ok(Page { rows: Rows::Journal(parse_all("journal", rows.into_iter().map(|(_, _, entry)| entry))?), next })
+}
+
+pub(super) fn journal_after(conn: &Connection, after: Option<&(StreamId, u64)>, limit: usize) -> Result<Vec<Entry>, Error> {
+    let (ord, seq) = match after {
+        Some((stream, seq)) => {
+            let sql = "SELECT ord FROM streams WHERE id = ?1";
+            let ord: Option<i64> = conn.query_row(sql, [stream.as_str()], |row| row.get(0)).optional().map_err(fault)?;
+            (ord.ok_or_else(|| Error::Refused("no such stream".to_owned()))?, *seq)
+        }
+        None => (0, 0),
+    };
+    let values = [Value::Integer(ord), Value::Integer(i64::try_from(seq).unwrap_or(i64::MAX)), limit_value(limit)];
+    docs(conn, "journal", "SELECT entry FROM journal WHERE (stream, seq) > (?1, ?2) ORDER BY stream, seq LIMIT ?3", &values)
+}
+
+pub(super) fn blob(conn: &Connection, digest: &Digest) -> Result<Option<Blob>, Error> {
+    let row: Option<(Vec<u8>, Vec<u8>)> = conn
+        .prepare_cached("SELECT nonce, bytes FROM blobs WHERE digest = ?1")
+        .and_then(|mut s| s.query_row([digest.as_bytes().as_slice()], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+        .map_err(fault)?;
+    let Some((nonce, bytes)) = row else { return Ok(None) };
+    let nonce = nonce.try_into().map_err(|_| Error::Corrupt(format!("blobs: the nonce of {digest} is not 32 bytes")))?;
+    Ok(Some(Blob { nonce, bytes }))
+}
+
+pub(super) fn delivery(conn: &Connection, id: &str) -> Result<Option<Arrived>, Error> {
+    let items: Vec<Delivery> = docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE id = ?1 ORDER BY item", &[text(id)])?;
+    if let Some(first) = items.first() {
+        let body = blob(conn, &first.body)?.map(|blob| blob.bytes);
+        return Ok(Some(Arrived { items, body }));
+    }
+    let sql = "SELECT doc, body FROM refused WHERE id = ?1";
+    let row: Option<(String, Vec<u8>)> = conn.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(fault)?;
+    row.map(|(doc, body)| Ok(Arrived { items: vec![parse("refused", &doc)?], body: Some(body) })).transpose()
+}
+
+pub(super) fn rules(conn: &Connection, source: &str) -> Result<Vec<RuleVersion>, Error> {
+    let sql = "SELECT version, rule, accepted_at FROM rules WHERE source = ?1 ORDER BY version";
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let rows = statement
+        .query_map([source], |row| Ok(RuleVersion { version: row.get(0)?, rule: row.get(1)?, accepted_at: UtcMs(row.get(2)?) }))
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    rows.map_err(fault)
+}
+
+pub(super) fn targets(conn: &Connection) -> Result<Vec<TargetState>, Error> {
+    docs(conn, "targets", "SELECT doc FROM targets ORDER BY name", &[])
+}
+
+fn docs<T: DeserializeOwned>(conn: &Connection, table: &str, sql: &str, values: &[Value]) -> Result<Vec<T>, Error> {
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let rows =
+        statement.query_map(params_from_iter(values), |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    parse_all(table, rows.map_err(fault)?)
+}
+
+fn parse_all<T: DeserializeOwned>(table: &str, docs: impl IntoIterator<Item = String>) -> Result<Vec<T>, Error> {
+    docs.into_iter().map(|doc| parse(table, &doc)).collect()
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}
+
+fn limit_value(limit: usize) -> Value {
+    Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))
+}
+
+fn bad_cursor() -> Error {
+    Error::Refused("this cursor is not one of this list".to_owned())
+}

@@ -1,0 +1,266 @@
+//! The verbs that write, as SQL inside the writer's transaction. Dull on purpose: everything is decided before.
+
+use domain::digest::Digest;
+use domain::enquiry::Enquiry;
+use domain::gate::Phase;
+use domain::time::UtcMs;
+use evidence::{Blob, Draft};
+use rusqlite::{OptionalExtension as _, Row, named_params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::fault;
+use super::writer::Txn;
+use crate::accept::{self, Before};
+use crate::error::Error;
+use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Leases, Proposal, Receipt, Review, Step, TargetState};
+
+pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Error> {
+    let mut items = Vec::with_capacity(arrival.items.len());
+    let mut owner = None;
+    for (n, item) in (0_u32..).zip(arrival.items) {
+        let before = match &item {
+            Item::Enquiry(proposal) => before(txn, &arrival.delivery.source, proposal)?,
+            Item::Aside { .. } => Before { known: Vec::new(), recent: None },
+        };
+        let look_alike = if let Item::Enquiry(proposal) = &item { proposal.candidate.look_alike } else { None };
+        let delivery = Delivery { item: n, ..arrival.delivery.clone() };
+        let entered = accept::enter(delivery, item, &before, arrival.by.as_deref());
+        if let Some(enquiry) = &entered.enquiry {
+            insert_enquiry(txn, enquiry, look_alike.as_ref())?;
+        }
+        owner = owner.or_else(|| entered.delivery.enquiry.clone());
+        insert_delivery(txn, &entered.delivery)?;
+        if let Some(review) = &entered.review {
+            put_review(txn, review)?;
+        }
+        for draft in entered.entries {
+            txn.append(draft)?;
+        }
+        items.push(entered.delivery);
+    }
+    let owner = owner.as_ref().map(|id| id.as_str());
+    put_blob(txn, &arrival.body, owner, arrival.delivery.at)?;
+    Ok(Receipt { items })
+}
+
+/// What the judge needs to know, read inside the transaction. The variants of a key are counted up from 1, so each is one
+/// look-up by id; there are as many as a person has had to tell apart, and one more that is missing.
+fn before(txn: &Txn<'_>, source: &str, proposal: &Proposal) -> Result<Before, Error> {
+    let mut known: Vec<Enquiry> = Vec::new();
+    for key in &proposal.candidate.keys {
+        for variant in 1.. {
+            let id = key.with_variant(variant).enquiry_id();
+            let sql = "SELECT doc FROM enquiries WHERE id = ?1";
+            let Some(enquiry) = one(txn, sql, [id.as_str()])? else { break };
+            known.push(enquiry);
+        }
+    }
+    let recent = match &proposal.candidate.look_alike {
+        Some(digest) if known.is_empty() => {
+            let sql = "SELECT doc FROM enquiries WHERE source = ?1 AND look_alike = ?2 ORDER BY rowid DESC LIMIT 1";
+            one(txn, sql, (source, digest.as_bytes().as_slice()))?
+        }
+        Some(_) | None => None,
+    };
+    Ok(Before { known, recent })
+}
+
+pub(super) fn refuse(txn: &mut Txn<'_>, delivery: &Delivery, body: &Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
+    let sql = "INSERT INTO refused (id, source, at, doc, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    run(txn, sql, (delivery.id.as_str(), &delivery.source, delivery.at.0, json(delivery)?, &body.bytes))?;
+    let sql = "DELETE FROM refused WHERE source = ?1 AND (at < ?2 OR rowid NOT IN
+               (SELECT rowid FROM refused WHERE source = ?1 ORDER BY rowid DESC LIMIT ?3))";
+    run(txn, sql, (&delivery.source, oldest.0, keep)).map(drop)
+}
+
+pub(super) fn lease(txn: &mut Txn<'_>, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
+    let mut leases = Leases { enquiries: take(txn, "enquiries", now, until, limit)?, ..Leases::default() };
+    let left = limit.saturating_sub(leases.enquiries.len());
+    leases.effects = take(txn, "effects", now, until, left)?;
+    let next = "SELECT min(due) FROM (SELECT min(due) AS due FROM enquiries WHERE due > ?1
+                UNION ALL SELECT min(due) FROM effects WHERE due > ?1)";
+    let next: Option<i64> =
+        txn.conn.prepare_cached(next).and_then(|mut statement| statement.query_row([now.0], |row| row.get(0))).map_err(fault)?;
+    leases.next_due = next.map(UtcMs);
+    Ok(leases)
+}
+
+fn take<T: DeserializeOwned>(txn: &Txn<'_>, table: &str, now: UtcMs, until: UtcMs, limit: usize) -> Result<Vec<Lease<T>>, Error> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "UPDATE {table} SET lease_until = :until, fence = fence + 1 WHERE rowid IN
+         (SELECT rowid FROM {table} WHERE due <= :now AND lease_until <= :now ORDER BY due, rowid LIMIT :limit)
+         RETURNING doc, fence, version, due, rowid"
+    );
+    let mut statement = txn.conn.prepare_cached(&sql).map_err(fault)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let read = |row: &Row<'_>| -> rusqlite::Result<(i64, i64, String, u64, u64)> {
+        Ok((row.get(3)?, row.get(4)?, row.get(0)?, row.get(1)?, row.get(2)?))
+    };
+    let rows = statement
+        .query_map(named_params! { ":until": until.0, ":now": now.0, ":limit": limit }, read)
+        .and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
+    let mut rows = rows.map_err(fault)?;
+    // RETURNING promises no order; the oldest due goes first.
+    rows.sort_by_key(|row| (row.0, row.1));
+    rows.into_iter().map(|(_, _, doc, fence, version)| Ok(Lease { what: parse(table, &doc)?, fence, version })).collect()
+}
+
+pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
+    for change in &step.enquiries {
+        update_enquiry(txn, change)?;
+    }
+    for change in &step.effects {
+        match change.version {
+            None => insert_effect(txn, change)?,
+            Some(version) => update_effect(txn, change, version)?,
+        }
+    }
+    for review in &step.reviews {
+        put_review(txn, review)?;
+    }
+    for target in &step.targets {
+        put_target(txn, target)?;
+    }
+    for (enquiry, blob) in &step.blobs {
+        put_blob(txn, blob, enquiry.as_ref().map(|id| id.as_str()), step.at)?;
+    }
+    for draft in &step.entries {
+        txn.append(draft.clone())?;
+    }
+    Ok(())
+}
+
+fn insert_enquiry(txn: &Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Digest>) -> Result<(), Error> {
+    let due = (enquiry.standing == domain::enquiry::Standing::Accepted).then_some(enquiry.accepted_at.0);
+    let sql = "INSERT INTO enquiries (id, key, source, standing, look_alike, due, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let look_alike = look_alike.map(|digest| digest.as_bytes().as_slice());
+    let values =
+        (enquiry.id.as_str(), enquiry.key.to_string(), &enquiry.key.source, enquiry.standing.as_str(), look_alike, due, json(enquiry)?);
+    run(txn, sql, values).map(drop)
+}
+
+/// A lease ends with the commit of what it was for.
+fn update_enquiry(txn: &Txn<'_>, change: &EnquiryChange) -> Result<(), Error> {
+    let sql = "UPDATE enquiries SET standing = :standing, due = :due, lease_until = 0, version = version + 1, doc = :doc
+               WHERE id = :id AND version = :version AND (:fence IS NULL OR fence = :fence)";
+    let values = named_params! {
+        ":standing": change.enquiry.standing.as_str(),
+        ":due": change.due.map(|due| due.0),
+        ":doc": json(&change.enquiry)?,
+        ":id": change.enquiry.id.as_str(),
+        ":version": change.version,
+        ":fence": change.fence,
+    };
+    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::Conflict("the enquiry has changed")) }
+}
+
+fn insert_effect(txn: &Txn<'_>, change: &EffectChange) -> Result<(), Error> {
+    let effect = &change.effect;
+    let sql = "INSERT INTO effects (id, enquiry, target, state, external_id, held_lock, due, doc)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let values = (
+        effect.id.as_str(),
+        effect.enquiry.as_str(),
+        &effect.target,
+        effect.state(),
+        effect.external_id(),
+        &change.lock,
+        effect.due().map(|due| due.0),
+        json(effect)?,
+    );
+    run(txn, sql, values).map(drop)
+}
+
+fn update_effect(txn: &Txn<'_>, change: &EffectChange, version: u64) -> Result<(), Error> {
+    let effect = &change.effect;
+    let intended = effect.steps.iter().any(|step| step.phase == Phase::Intended);
+    assert!(!intended || change.fence.is_some(), "I5: an intent is made under a lease");
+    let sql = "UPDATE effects SET state = :state, external_id = :external, held_lock = :lock, due = :due, doc = :doc,
+               lease_until = CASE WHEN :keep THEN lease_until ELSE 0 END, version = version + 1
+               WHERE id = :id AND version = :version AND (:fence IS NULL OR fence = :fence)";
+    let values = named_params! {
+        ":state": effect.state(),
+        ":external": effect.external_id(),
+        ":lock": change.lock,
+        ":due": effect.due().map(|due| due.0),
+        ":doc": json(effect)?,
+        ":keep": change.keep_lease,
+        ":id": effect.id.as_str(),
+        ":version": version,
+        ":fence": change.fence,
+    };
+    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::Conflict("the effect has changed")) }
+}
+
+fn insert_delivery(txn: &Txn<'_>, delivery: &Delivery) -> Result<(), Error> {
+    let sql = "INSERT INTO deliveries (id, item, source, verdict, enquiry, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let enquiry = delivery.enquiry.as_ref().map(|id| id.as_str());
+    let values = (delivery.id.as_str(), delivery.item, &delivery.source, delivery.verdict.as_str(), enquiry, json(delivery)?);
+    run(txn, sql, values).map(drop)
+}
+
+fn put_review(txn: &Txn<'_>, review: &Review) -> Result<(), Error> {
+    let sql = "INSERT INTO reviews (id, enquiry, open, doc) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT (id) DO UPDATE SET open = excluded.open, doc = excluded.doc";
+    let values = (review.id.as_str(), review.enquiry.as_str(), review.closed_at.is_none(), json(review)?);
+    run(txn, sql, values).map(drop)
+}
+
+fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
+    let sql = "INSERT INTO targets (name, doc) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET doc = excluded.doc";
+    run(txn, sql, (&target.name, json(target)?)).map(drop)
+}
+
+fn put_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&str>, at: UtcMs) -> Result<(), Error> {
+    let sql = "INSERT INTO blobs (digest, nonce, bytes, enquiry, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (digest) DO NOTHING";
+    let digest = blob.digest();
+    run(txn, sql, (digest.as_bytes().as_slice(), blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
+}
+
+pub(super) fn adopt_rule(txn: &mut Txn<'_>, source: &str, rule: &str, draft: Draft) -> Result<(), Error> {
+    let sql = "INSERT INTO rules (source, version, rule, accepted_at)
+               SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3 FROM rules WHERE source = ?1";
+    run(txn, sql, (source, rule, draft.at.0))?;
+    txn.append(draft).map(drop)
+}
+
+pub(super) fn prune(txn: &mut Txn<'_>, before: UtcMs, now: UtcMs) -> Result<u64, Error> {
+    // A page at a time, so that no transaction and no entry grows with the book. What an open enquiry still needs, and what
+    // no enquiry came of yet (quarantine), stays.
+    let sql = "DELETE FROM blobs WHERE rowid IN (SELECT b.rowid FROM blobs b JOIN enquiries e ON e.id = b.enquiry
+               WHERE b.at < ?1 AND e.standing IN ('settled', 'merged') LIMIT 500) RETURNING digest";
+    let mut statement = txn.conn.prepare_cached(sql).map_err(fault)?;
+    let dropped = statement.query_map([before.0], |row| row.get::<_, Vec<u8>>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let mut digests: Vec<Digest> = dropped.map_err(fault)?.iter().filter_map(|bytes| Digest::from_slice(bytes)).collect();
+    drop(statement);
+    if digests.is_empty() {
+        return Ok(0);
+    }
+    digests.sort();
+    let count = u64::try_from(digests.len()).unwrap_or(u64::MAX);
+    txn.append(Draft::blob_erased(now, "retention", "older than the retention allows", digests))?;
+    Ok(count)
+}
+
+fn run(txn: &Txn<'_>, sql: &str, values: impl rusqlite::Params) -> Result<usize, Error> {
+    txn.conn.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(fault)
+}
+
+fn one<T: DeserializeOwned>(txn: &Txn<'_>, sql: &str, values: impl rusqlite::Params) -> Result<Option<T>, Error> {
+    let doc: Option<String> =
+        txn.conn.prepare_cached(sql).and_then(|mut s| s.query_row(values, |row| row.get(0)).optional()).map_err(fault)?;
+    doc.map(|doc| parse("enquiries", &doc)).transpose()
+}
+
+fn json<T: Serialize>(record: &T) -> Result<String, Error> {
+    serde_json::to_string(record).map_err(|e| Error::Corrupt(format!("a record cannot be written: {e}")))
+}
+
+/// Reads a document; a damaged one names its table.
+pub(super) fn parse<T: DeserializeOwned>(table: &str, doc: &str) -> Result<T, Error> {
+    serde_json::from_str(doc).map_err(|e| Error::Corrupt(format!("{table}: a record cannot be read: {e}")))
+}
