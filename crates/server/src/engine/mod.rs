@@ -44,6 +44,8 @@ pub struct Action {
     pub conditional: bool,
     /// It sends a message to a person.
     pub outward: bool,
+    /// Its target is never called: what would have been done is planned, said and skipped.
+    pub shadow: bool,
     /// A qualification in review holds it.
     pub held_by_review: bool,
     /// It is not begun later than this after the enquiry, in ms: what is older is held.
@@ -83,7 +85,7 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
-    /// Targets by name.
+    /// Targets by name; `TARGET/ACTION` where an action has its own (its own message text).
     pub targets: BTreeMap<String, Arc<dyn Target>>,
     /// Actions, in the configuration's order.
     pub actions: Vec<Action>,
@@ -132,6 +134,11 @@ impl Engine {
             backoff: settings.backoff,
             policy: action.map(|a| a.policy).unwrap_or_default(),
         }
+    }
+
+    /// The target of an action: its own, else the one of that name.
+    fn target(&self, target: &str, action: &str) -> Option<&Arc<dyn Target>> {
+        self.parts.targets.get(&format!("{target}/{action}")).or_else(|| self.parts.targets.get(target))
     }
 
     fn action(&self, name: &str) -> Option<&Action> {

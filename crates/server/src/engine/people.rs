@@ -227,7 +227,7 @@ impl Engine {
         who: &str,
         step: &mut Step,
     ) -> Result<(), Refused> {
-        let target = self.parts.targets.get(&effect.target).ok_or_else(|| Refused::misfit("its target is no longer configured"))?;
+        let target = self.target(&effect.target, &effect.action).ok_or_else(|| Refused::misfit("its target is no longer configured"))?;
         let rules = self.rules(&**target, self.action(&effect.action), effect.steps[index].kind);
         match decide(&effect.steps[index], seen, &rules, step.at, 0) {
             Moved::Ignored(why) => Err(Refused::misfit(why)),

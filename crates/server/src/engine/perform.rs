@@ -60,7 +60,7 @@ impl Engine {
             blobs: Vec::new(),
             targets: Vec::new(),
         };
-        let Some(target) = self.parts.targets.get(&work.effect.target).cloned() else {
+        let Some(target) = self.target(&work.effect.target, &work.effect.action).cloned() else {
             self.hold(&mut work, "its target is no longer configured");
             return self.rest(work).await;
         };

@@ -46,7 +46,7 @@ impl Engine {
     pub(super) async fn plan(&self, enquiry: &Enquiry, doubt: Option<&Doubt>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for action in self.parts.actions.iter().filter(|action| action.client == enquiry.client) {
-            let Some(target) = self.parts.targets.get(&action.target) else { continue };
+            let Some(target) = self.target(&action.target, &action.name) else { continue };
             let fields = enquiry.fields.clone().unwrap_or_default();
             let mut effect = Effect::planned(&enquiry.key, &action.name, &action.target, 0, &target.steps(&fields), self.now());
             effect.after.clone_from(&action.after);
@@ -63,6 +63,9 @@ impl Engine {
         let has_address = enquiry.fields.as_ref().is_some_and(|f| f.contact.email.is_some());
         if action.outward && !has_address {
             return skipped("the enquiry has no e-mail address");
+        }
+        if action.shadow {
+            return skipped("the target is in shadow mode: nothing is sent");
         }
         if enquiry.flags.hold {
             return held(if enquiry.flags.ambiguous_time { "ambiguous event time" } else { "look-alike of a recent enquiry" });

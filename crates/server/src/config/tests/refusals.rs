@@ -170,7 +170,8 @@ fn a_message_has_at_most_one_text_and_a_condition_is_short() {
 fn all_problems_come_together_in_the_order_of_the_file_with_the_line_and_a_caret() {
     let text = "[server]\nlisten = \"nowhere\"\n[engine]\nworkers = \"8\"\ntypo = 1\n";
     let error = read(text).unwrap_err();
-    let expected = "oncebook.toml:2:10 (server.listen): `nowhere` is no address to listen on: write an IP address and a port, e.g. 127.0.0.1:8484
+    let expected =
+        "oncebook.toml:2:10 (server.listen): `nowhere` is no address to listen on: write an IP address and a port, e.g. 127.0.0.1:8484
     listen = \"nowhere\"
              ^^^^^^^^^
 oncebook.toml:4:11 (engine.workers): `workers` takes a whole number, and this is of type string

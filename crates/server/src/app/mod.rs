@@ -1,0 +1,212 @@
+//! The composition root: from a configuration to a running server. The only module, beside `cli`, that sees all others.
+//!
+//! `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
+//! the desk and the intake without knowing them.
+
+mod ports;
+mod rules;
+mod serve;
+mod sources;
+mod targets;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use domain::gate::Policy;
+use domain::ids::StreamId;
+use domain::time::{Clock, Entropy};
+use store::Store;
+use store::sqlite::{Options, Sqlite};
+use tokio::sync::Notify;
+
+use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, SecretRef, StoreUrl};
+use crate::effects::desk::Desk;
+use crate::engine::{self, Conditions, Engine, Parts, Settings};
+use crate::intake::Intake;
+use crate::qualify::rules::Rules;
+use crate::stops::Stops;
+
+pub use rules::accept_rule;
+pub use serve::{ADDRESS_FILE, Served};
+
+/// What the front door hands in.
+pub struct Outside {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub entropy: Arc<dyn Entropy>,
+    /// The environment.
+    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    /// Places where a drill can hold it.
+    pub stops: Arc<Stops>,
+}
+
+/// Why the server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The configuration is wrong.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// The configuration reads well, and cannot be used.
+    #[error("{}", .0.join("\n"))]
+    Unusable(Vec<String>),
+    /// A source's identity rule is not the one that the book knows.
+    #[error(
+        "the identity rule of source '{0}' was changed: deliveries would get other keys.\n\
+         Look at the change, then say: oncebook identity accept {0}"
+    )]
+    RuleChanged(String),
+    /// The book cannot be opened.
+    #[error("the book cannot be used: {0}")]
+    Store(#[from] store::Error),
+    /// A file or a socket.
+    #[error("{0}: {1}")]
+    Io(String, std::io::Error),
+}
+
+/// Everything that runs, put together.
+pub struct App {
+    /// What it was made from.
+    pub config: Config,
+    /// The book.
+    pub store: Arc<dyn Store>,
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// The way in.
+    pub intake: Arc<Intake>,
+    /// The embedded CRM, where one is configured.
+    pub desk: Option<Arc<Desk>>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub entropy: Arc<dyn Entropy>,
+    env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+}
+
+impl App {
+    /// Opens the book and puts everything together over it.
+    pub async fn open(config: Config, outside: Outside) -> Result<Self, StartError> {
+        let store: Arc<dyn Store> = Arc::new(open_book(&config, &outside)?);
+        Self::over(config, outside, store).await
+    }
+
+    /// Puts everything together over a book that is open.
+    pub async fn over(config: Config, outside: Outside, store: Arc<dyn Store>) -> Result<Self, StartError> {
+        let Outside { clock, entropy, env, stops } = outside;
+        let wake = Arc::new(Notify::new());
+        let mut wrong = Vec::new();
+        let mut sources = sources::setups(&config, &*env, &mut wrong);
+        let made = targets::make(&config, &clock, &env, &stops, &mut wrong);
+        let conditions = conditions(&config, &mut wrong);
+        let (Some(conditions), true) = (conditions, wrong.is_empty()) else { return Err(StartError::Unusable(wrong)) };
+        rules::settle(&config, &*store, &*clock, &mut sources).await?;
+        let parts = Parts {
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
+            entropy: Arc::clone(&entropy),
+            targets: made.targets,
+            actions: config.actions.iter().map(|action| engine_action(&config, action)).collect(),
+            qualifier: Arc::new(Rules),
+            conditions,
+            settings: settings(&config),
+            wake: Arc::clone(&wake),
+            stops,
+        };
+        let engine = Arc::new(Engine::new(parts).await?);
+        let intake = Arc::new(Intake {
+            sources,
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
+            entropy: Arc::clone(&entropy),
+            accepted: wake,
+        });
+        Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, env })
+    }
+}
+
+/// Checks what only using a configuration shows: secrets, templates, conditions. Opens and writes nothing.
+pub fn check(config: &Config, outside: &Outside) -> Result<(), StartError> {
+    let mut wrong = Vec::new();
+    drop(sources::setups(config, &*outside.env, &mut wrong));
+    targets::check(config, &outside.clock, &outside.env, &mut wrong);
+    drop(conditions(config, &mut wrong));
+    if wrong.is_empty() { Ok(()) } else { Err(StartError::Unusable(wrong)) }
+}
+
+/// The path of the configured book.
+pub fn book_path(config: &Config) -> &Path {
+    let StoreUrl::Sqlite(path) = &config.store.url;
+    path
+}
+
+/// Opens the configured book for writing, making its directory and itself if they are not there.
+pub fn open_book(config: &Config, outside: &Outside) -> Result<Sqlite, StartError> {
+    let path = book_path(config).to_owned();
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        std::fs::create_dir_all(dir).map_err(|e| StartError::Io(dir.display().to_string(), e))?;
+    }
+    let now = outside.clock.now();
+    let mut new_secret = [0_u8; 32];
+    outside.entropy.fill(&mut new_secret);
+    let stream = StreamId::draw(now, &*outside.entropy);
+    let program = concat!("oncebook ", env!("CARGO_PKG_VERSION")).to_owned();
+    Ok(Sqlite::open(Options { path, now, stream, new_secret, batch_max: config.store.batch_max, program })?)
+}
+
+fn conditions(config: &Config, wrong: &mut Vec<String>) -> Option<Conditions> {
+    let sources = config.actions.iter().filter_map(|action| Some((action.name.clone(), action.when.clone()?))).collect();
+    match Conditions::compile(sources) {
+        Ok(conditions) => Some(conditions),
+        Err(miswritten) => {
+            wrong.extend(miswritten.into_iter().map(|m| format!("action '{}': when: {}", m.action, m.why)));
+            None
+        }
+    }
+}
+
+fn engine_action(config: &Config, action: &Action) -> engine::Action {
+    let target = config.target(&action.target);
+    let policy = match target.map(|t| t.on_unknown) {
+        Some(OnUnknown::AtLeastOnce) => Policy::AtLeastOnce,
+        Some(OnUnknown::AtMostOnce) => Policy::AtMostOnce,
+        Some(OnUnknown::Review) | None => Policy::Review,
+    };
+    engine::Action {
+        name: action.name.clone(),
+        target: action.target.clone(),
+        after: action.after.clone(),
+        conditional: action.when.is_some(),
+        outward: target.is_some_and(crate::config::Target::is_outward),
+        shadow: target.is_some_and(|t| t.mode == Mode::Shadow),
+        held_by_review: action.review == OnReview::Hold,
+        not_after_ms: action.not_after.map(crate::config::Period::ms),
+        policy,
+        client: action.client.clone().or_else(|| target.and_then(|t| t.client.clone())),
+    }
+}
+
+fn settings(config: &Config) -> Settings {
+    let engine = &config.engine;
+    let qualify_backoff =
+        domain::retry::Backoff { first_ms: config.qualifier.backoff.ms(), max_ms: config.qualifier.backoff.ms().saturating_mul(8) };
+    Settings {
+        workers: engine.workers,
+        pause_max_ms: engine.pause_max.ms(),
+        attempts_max: engine.attempts,
+        give_up_ms: engine.give_up_after.ms(),
+        backoff: engine.waits(),
+        qualify_attempts: config.qualifier.attempts,
+        qualify_backoff,
+        min_confidence: config.qualifier.min_confidence,
+    }
+}
+
+/// Fetches a secret; one that is not there is named, never its value.
+fn secret(secret: &SecretRef, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let found = secret.resolve(env, &|path| std::fs::read_to_string(path)).map_err(|e| e.to_string())?;
+    Ok(found.expose().to_owned())
+}
+
+/// By name, for what is configured by name.
+type ByName<T> = BTreeMap<String, T>;

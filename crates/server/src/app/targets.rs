@@ -1,0 +1,150 @@
+//! From a configured target to the target itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::gate::Find;
+use domain::time::Clock;
+use domain::tree::Pointer;
+
+use super::{ByName, secret};
+use crate::config::{Action, Config, Consistency, HttpTarget, SecretRef, Target, TargetKind};
+use crate::effects::desk::{Desk, DeskParams};
+use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParams, WriteParams};
+use crate::effects::outbox::{Outbox, OutboxParams};
+use crate::stops::Stops;
+
+type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// What was made.
+pub(super) struct Made {
+    /// By name, and by `TARGET/ACTION` where an action has its own message.
+    pub(super) targets: ByName<Arc<dyn crate::effects::Target>>,
+    /// The first desk, for its records.
+    pub(super) desk: Option<Arc<Desk>>,
+}
+
+/// Makes every target; what cannot be made is named in `wrong`.
+pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &Arc<Stops>, wrong: &mut Vec<String>) -> Made {
+    let mut made = Made { targets: ByName::new(), desk: None };
+    for target in &config.targets {
+        let mut failed = |why: String| wrong.push(format!("target '{}': {why}", target.name));
+        match &target.kind {
+            TargetKind::Desk => match desk(config, target, clock, stops) {
+                Ok(desk) => {
+                    let desk = Arc::new(desk);
+                    made.desk.get_or_insert_with(|| Arc::clone(&desk));
+                    made.targets.insert(target.name.clone(), desk);
+                }
+                Err(why) => failed(why),
+            },
+            TargetKind::Outbox { from } => {
+                for action in config.actions.iter().filter(|action| action.target == target.name) {
+                    match Outbox::open(outbox(config, target, from, action, clock, stops)) {
+                        Ok(outbox) => {
+                            let outbox: Arc<dyn crate::effects::Target> = Arc::new(outbox);
+                            made.targets.insert(format!("{}/{}", target.name, action.name), Arc::clone(&outbox));
+                            made.targets.entry(target.name.clone()).or_insert(outbox);
+                        }
+                        Err(why) => failed(why),
+                    }
+                }
+            }
+            TargetKind::Http(http) => match Http::new(http_params(target, http, clock, env)) {
+                Ok(http) => drop(made.targets.insert(target.name.clone(), Arc::new(http))),
+                Err(why) => failed(why),
+            },
+        }
+    }
+    made
+}
+
+/// Checks what can be checked without making a file: the templates of `http` targets and the secrets they name.
+pub(super) fn check(config: &Config, clock: &Arc<dyn Clock>, env: &Env, wrong: &mut Vec<String>) {
+    for target in &config.targets {
+        if let TargetKind::Http(http) = &target.kind
+            && let Err(why) = Http::new(http_params(target, http, clock, env))
+        {
+            wrong.push(format!("target '{}': {why}", target.name));
+        }
+    }
+}
+
+fn desk(config: &Config, target: &Target, clock: &Arc<dyn Clock>, stops: &Arc<Stops>) -> Result<Desk, String> {
+    let path = config.server.data_dir.join(format!("{}.desk.db", target.name));
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    }
+    Desk::open(DeskParams { path, clock: Arc::clone(clock), stops: Arc::clone(stops) })
+}
+
+fn outbox(
+    config: &Config,
+    target: &Target,
+    from: &str,
+    action: &Action,
+    clock: &Arc<dyn Clock>,
+    stops: &Arc<Stops>,
+) -> OutboxParams {
+    OutboxParams {
+        root: config.server.data_dir.join(format!("{}.outbox", target.name)),
+        from: from.to_owned(),
+        subject: action.subject.clone().unwrap_or_default(),
+        text: action.text.clone().unwrap_or_default(),
+        clock: Arc::clone(clock),
+        stops: Arc::clone(stops),
+    }
+}
+
+fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: &Env) -> HttpParams {
+    let env = Arc::clone(env);
+    let secrets = move |reference: &str| {
+        let reference: SecretRef = reference.parse().map_err(str::to_owned)?;
+        secret(&reference, &*env)
+    };
+    HttpParams {
+        timeout_ms: target.timeout.ms(),
+        settle_ms: target.settle.ms(),
+        headers: http.headers.iter().cloned().collect(),
+        write: WriteParams {
+            method: http.write.method.to_string(),
+            url: http.write.url.clone(),
+            body: http.write.body.clone().unwrap_or_default(),
+            content_type: http.write.content_type.clone(),
+            id: http.write.id.clone().unwrap_or_else(|| Pointer(vec!["id".to_owned()])),
+            ok: BTreeMap::new(),
+        },
+        find: http.find.as_ref().map(find_params),
+        read: http.read.as_ref().map(|read| ReadParams {
+            method: read.method.to_string(),
+            url: read.url.clone(),
+            key: read.key.clone(),
+            expect: read.expect.iter().cloned().collect(),
+        }),
+        not_executed: target.not_executed.clone(),
+        clock: Arc::clone(clock),
+        secrets: Arc::new(secrets),
+    }
+}
+
+fn find_params(find: &crate::config::Find) -> FindParams {
+    let looks = find.look_up.is_some();
+    FindParams {
+        consistency: match find.consistency {
+            Consistency::Strong => Find::Strong,
+            Consistency::Lagging(max) => Find::Lagging { max_ms: max.ms() },
+            Consistency::Unique => Find::Unique,
+            Consistency::Upsert => Find::Upsert { looks },
+            Consistency::Window(kept) => Find::Window { window_ms: kept.ms(), looks },
+        },
+        look_up: find.look_up.as_ref().map(|look_up| LookUpParams {
+            method: look_up.method.to_string(),
+            url: look_up.url.clone(),
+            body: None,
+            records: look_up.records.clone(),
+            id: look_up.id.clone(),
+            key: look_up.key.clone(),
+            next: look_up.next.clone(),
+        }),
+    }
+}
