@@ -56,7 +56,8 @@ fn item_json(item: &Delivery) -> Map<String, Value> {
     if item.duplicate_suppressed {
         say("duplicate_suppressed", Value::from(true));
     }
-    if matches!(item.verdict, Verdict::Redelivery | Verdict::Conflict) {
+    // Without the first delivery the run on record is this item's own.
+    if matches!(item.verdict, Verdict::Redelivery | Verdict::Conflict) && item.first_delivery.is_some() {
         say("first_run", Value::from(item.first_run.as_ref().map(RunId::as_str)));
         say("first_delivery", Value::from(item.first_delivery.as_ref().map(DeliveryId::as_str)));
         say("first_at", Value::from(item.first_at.map(UtcMs::rfc3339)));

@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
+mod book;
 mod replaying;
 mod shut;
 
