@@ -3,6 +3,11 @@
 //! A target tries once, answers what it saw and never decides: retries, waits and proofs are the gate's. Nothing here
 //! knows the engine, the store or the intake.
 
+pub mod desk;
+pub mod http;
+pub mod outbox;
+pub mod template;
+
 use async_trait::async_trait;
 use domain::enquiry::Fields;
 use domain::gate::{Find, StepKind};

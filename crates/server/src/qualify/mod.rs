@@ -2,6 +2,8 @@
 //!
 //! A qualifier decides nothing: no recipient, no target, no condition (I9). The engine tries, backs off and goes on without.
 
+pub mod rules;
+
 use async_trait::async_trait;
 use domain::enquiry::{Fields, Qualification};
 

@@ -1,0 +1,170 @@
+//! The look-up by key: every page, every record, and only what carries our key byte for byte.
+//!
+//! A CRM that does not know a filter ignores it and answers with everybody's records; that proves neither presence nor
+//! absence (`docs/connectors.md#ignored-filters`). When an absence counts as proof is the gate's business.
+
+use std::collections::BTreeSet;
+
+use domain::tree::Tree;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Body, Url};
+
+use super::client::Answer;
+use super::write::{id, parsed};
+use super::{Call, Found, Http, LookUp, Report, parse_url, scene};
+
+/// More pages than this no look-up by key can need.
+const PAGES_MAX: usize = 1000;
+
+/// What the pages have shown so far.
+#[derive(Default)]
+struct Seen {
+    ids: Vec<String>,
+    others: usize,
+    pages: usize,
+    urls: BTreeSet<String>,
+}
+
+/// What a page leads to.
+enum Turn {
+    End(Found),
+    Next(Url),
+}
+
+impl Http {
+    pub(super) async fn look(&self, call: &Call) -> Report<Found> {
+        let cannot_tell = |why: String| Report::bare(Found::CannotTell(why));
+        let Some(look_up) = &self.look_up else {
+            return cannot_tell("this target has no look-up".to_owned());
+        };
+        let (headers, mut url, body) = match self.asked(look_up, call) {
+            Ok(asked) => asked,
+            Err(why) => return cannot_tell(why),
+        };
+        let mut seen = Seen::default();
+        let mut evidence: Option<Vec<u8>> = None;
+        loop {
+            let mut request = headers.request(look_up.method.clone(), url.clone());
+            if let Some(body) = &body {
+                request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                *request.body_mut() = Some(Body::from(body.clone()));
+            }
+            let answer = match self.client.read(request, &self.clock).await {
+                Ok(answer) => answer,
+                Err(why) => return cannot_tell(why),
+            };
+            match seen.turn(look_up, &call.key, &url, &answer) {
+                Turn::Next(next) => {
+                    evidence = evidence.or(headers.report(&answer, ()).body);
+                    url = next;
+                }
+                Turn::End(found) => {
+                    let mut report = headers.report(&answer, found);
+                    report.facts = report.facts.with("pages", seen.pages).with("others", seen.others);
+                    report.body = evidence.or(report.body);
+                    return report;
+                }
+            }
+        }
+    }
+
+    fn asked(&self, look_up: &LookUp, call: &Call) -> Result<(super::write::Headers, Url, Option<String>), String> {
+        let scene = scene(&call.key, &call.scene, None);
+        let url = parse_url("find.url", &look_up.url.render(&scene)?)?;
+        let body = look_up.body.as_ref().map(|body| body.render(&scene)).transpose()?;
+        Ok((self.headers(call, None)?, url, body))
+    }
+}
+
+impl Seen {
+    fn turn(&mut self, look_up: &LookUp, key: &str, url: &Url, answer: &Answer) -> Turn {
+        self.pages += 1;
+        self.urls.insert(url.to_string());
+        match answer.status {
+            200..=299 => {}
+            401 | 403 => return Turn::End(Found::Closed(format!("status {}", answer.status))),
+            // A page of a proxy in the API's place is not the API's answer.
+            404 if self.pages == 1 && is_the_apis_own(answer) => return Turn::End(Found::Absent),
+            status => return cannot_tell(format!("status {status}")),
+        }
+        let tree = match answer.body.as_deref().map_err(Clone::clone).and_then(parsed) {
+            Ok(tree) => tree,
+            Err(why) => return cannot_tell(why),
+        };
+        if let Err(why) = self.note(look_up, key, &tree) {
+            return cannot_tell(why);
+        }
+        match self.next(look_up, url, &tree) {
+            Ok(Some(next)) => Turn::Next(next),
+            Ok(None) => Turn::End(self.conclusion(look_up)),
+            Err(why) => cannot_tell(why),
+        }
+    }
+
+    /// Notes the page's records. What stands at the pointer must be there: an error under a 200 has no list.
+    fn note(&mut self, look_up: &LookUp, key: &str, tree: &Tree) -> Result<(), String> {
+        let records = match tree.at(&look_up.params.records) {
+            Some(Tree::List(records)) => records.as_slice(),
+            Some(one @ Tree::Map(_)) => std::slice::from_ref(one),
+            Some(Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_)) | None => {
+                return Err("the answer holds no list of records at find.records".to_owned());
+            }
+        };
+        for record in records {
+            if record.at(&look_up.params.key).and_then(Tree::leaf) != Some(key) {
+                self.others += 1;
+                continue;
+            }
+            match record.at(&look_up.params.id).and_then(id) {
+                // Pages may overlap when records come in meanwhile.
+                Some(id) if self.ids.contains(&id) => {}
+                Some(id) => self.ids.push(id),
+                None => return Err("a record carries our key but no id at find.id".to_owned()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next page: on the same origin, for our headers hold secrets, and never one that was seen.
+    fn next(&self, look_up: &LookUp, url: &Url, tree: &Tree) -> Result<Option<Url>, String> {
+        let Some(text) = look_up.params.next.as_ref().and_then(|next| tree.at(next)).and_then(Tree::leaf) else {
+            return Ok(None);
+        };
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let next = url.join(text).map_err(|_| "the answer holds no URL at find.next".to_owned())?;
+        if next.origin() != url.origin() {
+            return Err("the next page is on another origin".to_owned());
+        }
+        if self.urls.contains(next.as_str()) {
+            return Err("the pages lead in a circle".to_owned());
+        }
+        if self.pages >= PAGES_MAX {
+            return Err(format!("there are more than {PAGES_MAX} pages"));
+        }
+        Ok(Some(next))
+    }
+
+    fn conclusion(&self, look_up: &LookUp) -> Found {
+        if !self.ids.is_empty() {
+            return Found::Records(self.ids.clone());
+        }
+        if self.others > 0 && look_up.params.next.is_none() {
+            return Found::CannotTell(format!(
+                "the answer holds other keys' records ({}), so the filter was ignored; configure find.next so that every page can be followed",
+                self.others
+            ));
+        }
+        Found::Absent
+    }
+}
+
+fn cannot_tell(why: String) -> Turn {
+    Turn::End(Found::CannotTell(why))
+}
+
+/// Whether a 404 is the API's word about the record, not a proxy's page about a path.
+fn is_the_apis_own(answer: &Answer) -> bool {
+    answer.body.as_ref().is_ok_and(|body| body.trim_ascii_start().first() != Some(&b'<'))
+}

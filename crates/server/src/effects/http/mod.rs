@@ -1,0 +1,324 @@
+//! The target `http`: any JSON API, described by templates and pointers.
+//!
+//! Here are its parameters, their check, and the request as it is rendered once. [`client`] sends, [`write`] reads the
+//! answer to a write, [`find`] looks up by key, [`read`] reads back. One API's habits (its limits, its search lag) are the
+//! configuration's to say; nothing here knows a vendor.
+
+mod client;
+mod find;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::enquiry::Fields;
+use domain::gate::{Find, StepKind};
+use domain::time::Clock;
+use domain::tree::Pointer;
+use reqwest::header::{CONTENT_TYPE, HeaderName};
+use reqwest::{Method, Url};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use self::client::Client;
+use super::template::{Place, Secrets, Template, scene};
+use super::{Call, Found, Outcome, ReadBack, Report, Target};
+
+/// What an `http` target is made of. Templates are texts, as configured.
+pub struct HttpParams {
+    /// How long a connection, and then the whole answer, is awaited, in ms.
+    pub timeout_ms: i64,
+    /// The longest a sent request may still take effect, in ms.
+    pub settle_ms: i64,
+    /// Headers of every request: name and template. Only these templates may ask for secrets.
+    pub headers: BTreeMap<String, String>,
+    /// How a record is written.
+    pub write: WriteParams,
+    /// How it is found by our key; without it the target cannot be asked.
+    pub find: Option<FindParams>,
+    /// How it is read by its id; without it the look-up reads back too.
+    pub read: Option<ReadParams>,
+    /// Statuses that this API documents as "not done", e.g. 503. 4xx and 5xx only.
+    pub not_executed: Vec<u16>,
+    /// Deadlines and Retry-After dates are measured against it.
+    pub clock: Arc<dyn Clock>,
+    /// What `secret('…')` in a header's template asks.
+    pub secrets: Secrets,
+}
+
+/// `write = { … }`.
+#[derive(Clone, Debug)]
+pub struct WriteParams {
+    /// `POST`, `PUT`, `PATCH`.
+    pub method: String,
+    /// Template of the URL.
+    pub url: String,
+    /// Template of the body.
+    pub body: String,
+    /// The body's type; `application/json` unless said otherwise.
+    pub content_type: String,
+    /// Where the answer holds the record's id.
+    pub id: Pointer,
+    /// What else a 2xx answer must hold before its id counts, e.g. `/data/0/status` = `success`: some APIs put a refusal,
+    /// with the id of somebody else's record, into a 200 (`zoho_200_duplicate`).
+    pub ok: BTreeMap<Pointer, String>,
+}
+
+/// `find = { … }`: how safe it is to send again, and how to ask.
+#[derive(Clone, Debug)]
+pub struct FindParams {
+    /// The class. `Upsert` and `Window` say in `looks` whether `look_up` is there; it is set right here.
+    pub consistency: Find,
+    /// The look-up by key; `Unique`, `Strong` and `Lagging` cannot be without.
+    pub look_up: Option<LookUpParams>,
+}
+
+/// The look-up by our key.
+#[derive(Clone, Debug)]
+pub struct LookUpParams {
+    /// `GET`, or `POST` for a search.
+    pub method: String,
+    /// Template of the URL.
+    pub url: String,
+    /// Template of a JSON body, for a search.
+    pub body: Option<String>,
+    /// Where the answer holds the list of records; empty for the body itself.
+    pub records: Pointer,
+    /// Where a record holds its id.
+    pub id: Pointer,
+    /// Where a record holds our key.
+    pub key: Pointer,
+    /// Where the answer holds the URL of the next page, if it comes in pages.
+    pub next: Option<Pointer>,
+}
+
+/// `read = { … }`.
+#[derive(Clone, Debug)]
+pub struct ReadParams {
+    /// Usually `GET`.
+    pub method: String,
+    /// Template of the URL; knows `id`.
+    pub url: String,
+    /// Where the answer holds our key.
+    pub key: Pointer,
+    /// What else must be equal: pointer and template. A null or missing field equals an empty text.
+    pub expect: BTreeMap<Pointer, String>,
+}
+
+/// The target `http`.
+pub struct Http {
+    timeout_ms: i64,
+    settle_ms: i64,
+    clock: Arc<dyn Clock>,
+    client: Client,
+    headers: Vec<(HeaderName, Template)>,
+    write: Write,
+    class: Find,
+    look_up: Option<LookUp>,
+    read: Option<Read>,
+    not_executed: Vec<u16>,
+}
+
+struct Write {
+    method: Method,
+    url: Template,
+    body: Template,
+    content_type: String,
+    id: Pointer,
+    ok: BTreeMap<Pointer, String>,
+}
+
+struct LookUp {
+    method: Method,
+    url: Template,
+    body: Option<Template>,
+    params: LookUpParams,
+}
+
+struct Read {
+    method: Method,
+    url: Template,
+    key: Pointer,
+    expect: Vec<(Pointer, Template)>,
+}
+
+/// What is rendered once and kept: the request, but for its headers (they may hold secrets), and what to expect of it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rendered {
+    method: String,
+    url: String,
+    content_type: String,
+    body: String,
+    expect: BTreeMap<Pointer, String>,
+}
+
+impl Http {
+    /// Compiles the templates and builds the client. Errors name the key of the configuration.
+    pub fn new(params: HttpParams) -> Result<Self, String> {
+        if let Some(status) = params.not_executed.iter().find(|status| !(400..600).contains(*status)) {
+            return Err(format!("not_executed: {status} is no status of a refusal (400 to 599)"));
+        }
+        let (class, look_up) = match params.find {
+            Some(find) => classed(find)?,
+            None => (Find::None, None),
+        };
+        Ok(Self {
+            timeout_ms: params.timeout_ms,
+            settle_ms: params.settle_ms,
+            client: Client::build(params.timeout_ms)?,
+            clock: params.clock,
+            headers: params.headers.iter().map(|(name, source)| header(name, source, &params.secrets)).collect::<Result<_, _>>()?,
+            write: Write::compile(params.write)?,
+            class,
+            look_up: look_up.map(LookUp::compile).transpose()?,
+            read: params.read.map(Read::compile).transpose()?,
+            not_executed: params.not_executed,
+        })
+    }
+}
+
+#[async_trait]
+impl Target for Http {
+    fn kind(&self) -> &'static str {
+        "http"
+    }
+
+    fn steps(&self, _: &Fields) -> Vec<StepKind> {
+        vec![StepKind::Record]
+    }
+
+    fn find(&self, _: StepKind) -> Find {
+        self.class
+    }
+
+    fn reads(&self, _: StepKind) -> bool {
+        self.read.is_some() || self.look_up.is_some()
+    }
+
+    fn settle_ms(&self) -> i64 {
+        self.settle_ms
+    }
+
+    fn timeout_ms(&self) -> i64 {
+        self.timeout_ms
+    }
+
+    fn render(&self, key: &str, scene_json: &Json) -> Result<Vec<u8>, String> {
+        let scene = scene(key, scene_json, None);
+        let url = self.write.url.render(&scene)?;
+        parse_url("write.url", &url)?;
+        let body = self.write.body.render(&scene)?;
+        if is_json(&self.write.content_type)
+            && let Err(e) = serde_json::from_str::<serde::de::IgnoredAny>(&body)
+        {
+            return Err(format!("write.body: the result is not JSON (line {}, column {})", e.line(), e.column()));
+        }
+        let expect = self.read.iter().flat_map(|read| &read.expect);
+        let expect = expect.map(|(pointer, template)| Ok((pointer.clone(), template.render(&scene)?))).collect::<Result<_, String>>()?;
+        let (method, content_type) = (self.write.method.to_string(), self.write.content_type.clone());
+        serde_json::to_vec(&Rendered { method, url, content_type, body, expect }).map_err(|e| e.to_string())
+    }
+
+    async fn write(&self, call: &Call) -> Report<Outcome> {
+        self.send_write(call).await
+    }
+
+    async fn look_up(&self, call: &Call) -> Report<Found> {
+        self.look(call).await
+    }
+
+    async fn read_back(&self, call: &Call, id: &str) -> Report<ReadBack> {
+        match &self.read {
+            Some(read) => self.read_by_id(read, call, id).await,
+            None => self.read_by_key(call, id).await,
+        }
+    }
+}
+
+/// The class that the engine obeys, and the look-up that it needs.
+fn classed(find: FindParams) -> Result<(Find, Option<LookUpParams>), String> {
+    let looks = find.look_up.is_some();
+    let class = match find.consistency {
+        Find::Upsert { .. } => Find::Upsert { looks },
+        Find::Window { window_ms, .. } => Find::Window { window_ms, looks },
+        Find::None => return Err("find: a target that cannot be asked has no find at all".to_owned()),
+        class @ (Find::Unique | Find::Strong | Find::Lagging { .. }) if looks => class,
+        Find::Unique | Find::Strong | Find::Lagging { .. } => return Err("find.url: this consistency needs a look-up".to_owned()),
+    };
+    Ok((class, find.look_up))
+}
+
+impl Write {
+    fn compile(params: WriteParams) -> Result<Self, String> {
+        let content_type = params.content_type.to_ascii_lowercase();
+        let place = match content_type.as_str() {
+            "application/x-www-form-urlencoded" => Place::Url,
+            kind if is_json(kind) => Place::Json,
+            _ => Place::Text,
+        };
+        Ok(Self {
+            method: method("write.method", &params.method)?,
+            url: Template::compile("write.url", &params.url, Place::Url)?,
+            body: Template::compile("write.body", &params.body, place)?,
+            content_type,
+            id: params.id,
+            ok: params.ok,
+        })
+    }
+}
+
+impl LookUp {
+    fn compile(params: LookUpParams) -> Result<Self, String> {
+        Ok(Self {
+            method: method("find.method", &params.method)?,
+            url: Template::compile("find.url", &params.url, Place::Url)?,
+            body: params.body.as_ref().map(|body| Template::compile("find.body", body, Place::Json)).transpose()?,
+            params,
+        })
+    }
+}
+
+impl Read {
+    fn compile(params: ReadParams) -> Result<Self, String> {
+        let expect = params.expect.iter().map(|(pointer, source)| {
+            let template = Template::compile(&format!("read.expect.{pointer}"), source, Place::Text)?;
+            Ok((pointer.clone(), template))
+        });
+        Ok(Self {
+            method: method("read.method", &params.method)?,
+            url: Template::compile("read.url", &params.url, Place::Url)?,
+            expect: expect.collect::<Result<_, String>>()?,
+            key: params.key,
+        })
+    }
+}
+
+fn method(name: &str, text: &str) -> Result<Method, String> {
+    text.to_ascii_uppercase().parse().map_err(|_| format!("{name}: '{text}' is no HTTP method"))
+}
+
+fn header(name: &str, source: &str, secrets: &Secrets) -> Result<(HeaderName, Template), String> {
+    let parsed: HeaderName = name.parse().map_err(|_| format!("headers: '{name}' is no header's name"))?;
+    if parsed == CONTENT_TYPE {
+        return Err("headers: the body's type is said in write.content_type".to_owned());
+    }
+    Ok((parsed, Template::header(&format!("headers.{name}"), source, secrets)?))
+}
+
+fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim();
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// The text is not repeated in the error: a query may hold what nobody should read.
+fn parse_url(name: &str, text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|e| format!("{name}: the result is no URL ({e})"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(format!("{name}: the result is no http or https URL"));
+    }
+    Ok(url)
+}

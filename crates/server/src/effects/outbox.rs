@@ -1,0 +1,319 @@
+//! The target `outbox`: messages as files of a Maildir, the embedded stand-in for sending.
+//!
+//! A message is built once, whole, and its name follows from the outgoing key, the action and the recipient
+//! (`docs/connectors.md#message-id`): a second one of that name is refused, whoever writes it. Any mail program can read
+//! the folder. Nothing leaves the machine from here; SMTP is another target.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use data_encoding::BASE32_DNSSEC;
+use domain::digest::Digest;
+use domain::enquiry::Fields;
+use domain::gate::{Find, StepKind};
+use domain::time::Clock;
+use lettre::Message;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, SinglePart};
+use serde_json::Value as Json;
+
+use super::template::{Place, Template, scene};
+use super::{Call, Found, Outcome, ReadBack, Report, Target};
+use crate::stops::Stops;
+
+const TIMEOUT_MS: i64 = 5_000;
+/// 160 bits of the digest: a Message-ID must fit a line.
+const NAME_BYTES: usize = 20;
+/// What the names of our files end with.
+const SUFFIX: &str = ".oncebook";
+
+/// What an outbox is made of. Each action that has a template of its own has an outbox of its own, over the same folder.
+pub struct OutboxParams {
+    /// The Maildir; made if it is not there.
+    pub root: PathBuf,
+    /// `From`: an address, or `Name <address>`.
+    pub from: String,
+    /// Template of the subject.
+    pub subject: String,
+    /// Template of the text.
+    pub text: String,
+    /// Deadlines are measured against it.
+    pub clock: Arc<dyn Clock>,
+    /// Places for drills: `outbox.before-link` and `outbox.after-link`.
+    pub stops: Arc<Stops>,
+}
+
+/// The Maildir. Clones share it.
+#[derive(Clone)]
+pub struct Outbox {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    root: PathBuf,
+    from: Mailbox,
+    subject: Template,
+    text: Template,
+    clock: Arc<dyn Clock>,
+    stops: Arc<Stops>,
+    written: AtomicU64,
+}
+
+/// A message that stands in the outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its Message-ID, without brackets: the record's id.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The message as it was built.
+    pub bytes: Vec<u8>,
+}
+
+/// A template file's subject (its first line, if that begins with `Subject:`) and the text after it.
+pub fn subject_and_text(file: &str) -> (Option<&str>, &str) {
+    let (first, rest) = file.split_once('\n').unwrap_or((file, ""));
+    match first.strip_prefix("Subject:") {
+        Some(subject) => (Some(subject.trim()), rest.trim_start_matches(['\r', '\n'])),
+        None => (None, file),
+    }
+}
+
+impl Outbox {
+    /// Makes the folders and compiles the templates.
+    pub fn open(params: OutboxParams) -> Result<Self, String> {
+        let from: Mailbox = params.from.parse().map_err(|e| format!("from: '{}' is no address ({e})", params.from))?;
+        for folder in ["tmp", "new", "cur"] {
+            let path = params.root.join(folder);
+            fs::create_dir_all(&path).and_then(|()| sync(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
+        }
+        sync(&params.root).map_err(|e| format!("{}: {e}", params.root.display()))?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                from,
+                subject: Template::compile("subject", &params.subject, Place::Text)?,
+                text: Template::compile("template", &params.text, Place::Text)?,
+                root: params.root,
+                clock: params.clock,
+                stops: params.stops,
+                written: AtomicU64::new(0),
+            }),
+        })
+    }
+
+    /// Every message of ours, new or seen, by name.
+    pub async fn messages(&self) -> Result<Vec<Standing>, String> {
+        self.ask(Inner::messages).await
+    }
+
+    /// The disk blocks, so it is asked off the runtime's threads.
+    async fn ask<T: Send + 'static>(&self, work: impl FnOnce(&Inner) -> Result<T, String> + Send + 'static) -> Result<T, String> {
+        let inner = Arc::clone(&self.inner);
+        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| format!("the outbox's thread ended: {e}"))?
+    }
+}
+
+#[async_trait]
+impl Target for Outbox {
+    fn kind(&self) -> &'static str {
+        "outbox"
+    }
+
+    fn steps(&self, _: &Fields) -> Vec<StepKind> {
+        vec![StepKind::Message]
+    }
+
+    fn find(&self, _: StepKind) -> Find {
+        Find::Unique
+    }
+
+    fn reads(&self, _: StepKind) -> bool {
+        true
+    }
+
+    fn settle_ms(&self) -> i64 {
+        0
+    }
+
+    fn timeout_ms(&self) -> i64 {
+        TIMEOUT_MS
+    }
+
+    fn render(&self, key: &str, scene: &Json) -> Result<Vec<u8>, String> {
+        self.inner.built(key, scene)
+    }
+
+    async fn write(&self, call: &Call) -> Report<Outcome> {
+        let call = call.clone();
+        Report::bare(self.ask(move |inner| Ok(inner.put(&call))).await.unwrap_or_else(Outcome::Unknown))
+    }
+
+    async fn look_up(&self, call: &Call) -> Report<Found> {
+        let call = call.clone();
+        let found = self.ask(move |inner| {
+            let id = id_in(&call.rendered).ok_or("what was rendered is no message of the outbox")?;
+            Ok(inner.file_of(&id).map_err(|e| e.to_string())?.map(|_| id))
+        });
+        Report::bare(match found.await {
+            Ok(Some(id)) => Found::Records(vec![id]),
+            Ok(None) => Found::Absent,
+            Err(why) => Found::CannotTell(why),
+        })
+    }
+
+    async fn read_back(&self, call: &Call, id: &str) -> Report<ReadBack> {
+        let (call, id) = (call.clone(), id.to_owned());
+        let read = self.ask(move |inner| {
+            let Some(path) = inner.file_of(&id).map_err(|e| e.to_string())? else { return Ok(ReadBack::Gone) };
+            let bytes = fs::read(path).map_err(|e| e.to_string())?;
+            Ok(if bytes == call.rendered { ReadBack::Same } else { ReadBack::Differs("the message's bytes".to_owned()) })
+        });
+        Report::bare(read.await.unwrap_or_else(ReadBack::Failed))
+    }
+}
+
+impl Inner {
+    /// The recipient is the enquiry's own address, as a form or a mail gave it; what a model found in the text is a hint,
+    /// never a recipient (I9).
+    fn built(&self, key: &str, told: &Json) -> Result<Vec<u8>, String> {
+        let text = |pointer: &str| told.pointer(pointer).and_then(Json::as_str).filter(|text| !text.is_empty());
+        let address = text("/enquiry/contact/email").ok_or("the enquiry has no e-mail address")?;
+        let address: lettre::Address = address.parse().map_err(|e| format!("no message can go to the enquiry's address: {e}"))?;
+        let action = text("/action").ok_or("the scene names no action")?;
+        let accepted = text("/enquiry/accepted_at")
+            .and_then(|at| SystemTime::try_from(at.parse::<jiff::Timestamp>().ok()?).ok())
+            .ok_or("the scene has no enquiry.accepted_at in RFC 3339")?;
+        let scene = scene(key, told, None);
+        let name = Digest::of_parts([key.as_bytes(), action.as_bytes(), address.to_string().as_bytes()]);
+        let name = BASE32_DNSSEC.encode(&name.as_bytes()[..NAME_BYTES]);
+        let message = Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, address))
+            .subject(one_line(&self.subject.render(&scene)?))
+            .date(accepted)
+            .message_id(Some(format!("<ob.{name}@{}>", self.from.email.domain())))
+            .raw_header(plain("Auto-Submitted", "auto-generated".to_owned()))
+            .raw_header(plain("X-Oncebook-Key", one_line(key)))
+            .singlepart(SinglePart::plain(self.text.render(&scene)?));
+        Ok(message.map_err(|e| format!("no message can be built: {e}"))?.formatted())
+    }
+
+    /// Writes aside, then links into `new` without overwriting: a reader sees the whole message or none.
+    fn put(&self, call: &Call) -> Outcome {
+        let not_sent = |why: String| Outcome::NotSent { why, retry_after_ms: None };
+        let Some(id) = id_in(&call.rendered) else {
+            return not_sent("what was rendered is no message of the outbox".to_owned());
+        };
+        let aside = self.root.join("tmp").join(format!(
+            "{}.{}.{}",
+            file_name(&id),
+            std::process::id(),
+            self.written.fetch_add(1, Ordering::Relaxed)
+        ));
+        let outcome = match written_aside(&aside, &call.rendered) {
+            Err(e) => not_sent(e.to_string()),
+            Ok(()) if self.clock.now() >= call.deadline => not_sent("the deadline had passed before the write".to_owned()),
+            Ok(()) => self.linked(&aside, id),
+        };
+        // Whatever stays behind in `tmp` is no message: readers of a Maildir clear it.
+        drop(fs::remove_file(&aside));
+        outcome
+    }
+
+    fn linked(&self, aside: &Path, id: String) -> Outcome {
+        let folder = self.root.join("new");
+        let target = folder.join(file_name(&id));
+        match self.file_of(&id) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Outcome::Conflict,
+            Err(e) => return Outcome::NotSent { why: e.to_string(), retry_after_ms: None },
+        }
+        self.stops.at("outbox.before-link");
+        match fs::hard_link(aside, &target) {
+            Ok(()) => {}
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => return Outcome::Conflict,
+            Err(e) => return Outcome::Unknown(e.to_string()),
+        }
+        self.stops.at("outbox.after-link");
+        let is_second = self.carrying("cur", &id).map(|found| found.is_some() && target.exists());
+        match is_second.and_then(|is_second| if is_second { fs::remove_file(&target).map(|()| true) } else { Ok(false) }) {
+            // Another attempt's message came, and a reader moved it out of the way, between our look and our link.
+            Ok(true) => Outcome::Conflict,
+            Ok(false) => sync(&folder).map_or_else(|e| Outcome::Unknown(e.to_string()), |()| Outcome::Applied(id)),
+            Err(e) => Outcome::Unknown(e.to_string()),
+        }
+    }
+
+    /// The file of that message. `cur` after `new`: one that a reader moves meanwhile is seen in one of them.
+    fn file_of(&self, id: &str) -> std::io::Result<Option<PathBuf>> {
+        let found = self.carrying("new", id)?;
+        if found.is_some() { Ok(found) } else { self.carrying("cur", id) }
+    }
+
+    /// Under its name, or under its name and flags (`name:2,S`) once a reader saw it.
+    fn carrying(&self, folder: &str, id: &str) -> std::io::Result<Option<PathBuf>> {
+        let name = file_name(id);
+        let carries = |path: &PathBuf| {
+            let found = path.file_name().and_then(|found| found.to_str());
+            found.is_some_and(|found| found.split(":2,").next() == Some(&name))
+        };
+        Ok(self.files(folder)?.into_iter().find(carries))
+    }
+
+    fn files(&self, folder: &str) -> std::io::Result<Vec<PathBuf>> {
+        fs::read_dir(self.root.join(folder))?.map(|entry| Ok(entry?.path())).collect()
+    }
+
+    fn messages(&self) -> Result<Vec<Standing>, String> {
+        let mut standing = Vec::new();
+        let files = self.files("new").and_then(|new| Ok((new, self.files("cur")?)));
+        let (new, cur) = files.map_err(|e| e.to_string())?;
+        for path in new.into_iter().chain(cur) {
+            let bytes = fs::read(&path).map_err(|e| e.to_string())?;
+            standing.extend(id_in(&bytes).map(|id| Standing { id, path, bytes }));
+        }
+        standing.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(standing)
+    }
+}
+
+fn written_aside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A new name is durable once its folder is.
+fn sync(folder: &Path) -> std::io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// The Message-ID of a message of ours, without brackets; the header may have been folded.
+fn id_in(message: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(message).ok()?;
+    let head = text.split("\r\n\r\n").next()?;
+    let id = head.split("\r\nMessage-ID:").nth(1)?.trim_start().strip_prefix('<')?.split('>').next()?;
+    id.starts_with("ob.").then(|| id.to_owned())
+}
+
+/// The file's name: of the Message-ID only the part that is a digest, for a domain is no safe name.
+fn file_name(id: &str) -> String {
+    let name: String = id.split('@').next().unwrap_or_default().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
+    format!("{name}{SUFFIX}")
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+}
+
+fn plain(name: &'static str, value: String) -> HeaderValue {
+    HeaderValue::new(HeaderName::new_from_ascii_str(name), value)
+}
+
+#[cfg(test)]
+mod tests;

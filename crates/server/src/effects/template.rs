@@ -1,0 +1,259 @@
+//! Templates: what a target sends, made from the scene of an effect, escaped for the place it stands in.
+//!
+//! An enquiry's text is data (I9): in a JSON body or a URL it is escaped where it is printed, whether or not the template
+//! says `|tojson` or `|urlencode`. `secret('env:NAME')` exists in headers only, so no stored body can hold a secret (I12).
+//! What a scene holds is the engine's business.
+
+use std::sync::Arc;
+
+use minijinja::value::{Kwargs, Serde, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, UndefinedBehavior, Value};
+use serde_json::{Map, Value as Json};
+
+/// Enough for any letter; a loop without an end stops here.
+const FUEL: u64 = 100_000;
+
+/// What a scene holds, and with it every name that a template may use.
+const NAMES: [&str; 6] = ["key", "action", "ordinal", "enquiry", "qualification", "id"];
+
+/// What a qualification holds (`domain::enquiry::Qualification`). Where none was made, all of it is null: a failing
+/// model must not stop a write (I9), and it would, if a template that names its result did not render.
+const QUALIFICATION: [&str; 8] =
+    ["request_type", "priority", "summary", "qualified", "confidence", "budget", "contact_facts", "reply_draft"];
+
+/// Turns a reference (`env:NAME`) into the secret, or says why it cannot.
+pub type Secrets = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
+
+/// The place a template's result stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A URL or a form body: values are percent-encoded; null is an error, for an empty path segment is another URL.
+    Url,
+    /// A JSON body: values are escaped as inside a JSON text; `|tojson` gives a whole JSON value.
+    Json,
+    /// A text: values stand as they are; null prints nothing.
+    Text,
+    /// A request header: as text, with `secret()` and `|base64`; null is an error.
+    Header,
+}
+
+/// One compiled template.
+#[derive(Debug)]
+pub struct Template {
+    name: String,
+    environment: Environment<'static>,
+    is_secret: bool,
+}
+
+impl Template {
+    /// Compiles; `name` is where the template stands in the configuration, for error messages.
+    pub fn compile(name: &str, source: &str, place: Place) -> Result<Self, String> {
+        Self::build(name, source, place, None)
+    }
+
+    /// Compiles a header's template, which may ask for secrets.
+    pub fn header(name: &str, source: &str, secrets: &Secrets) -> Result<Self, String> {
+        Self::build(name, source, Place::Header, Some(Arc::clone(secrets)))
+    }
+
+    fn build(name: &str, source: &str, place: Place, secrets: Option<Secrets>) -> Result<Self, String> {
+        let mut environment = environment(place);
+        if let Some(secrets) = secrets {
+            environment.add_function("secret", move |reference: String| {
+                secrets(&reference).map_err(|why| Error::new(ErrorKind::InvalidOperation, why))
+            });
+            environment.add_filter("base64", |text: String| data_encoding::BASE64.encode(text.as_bytes()));
+        }
+        environment.add_template_owned(name.to_owned(), source.to_owned()).map_err(|e| told(name, &e))?;
+        let mut used: Vec<String> =
+            environment.get_template(name).map_err(|e| told(name, &e))?.undeclared_variables(false).into_iter().collect();
+        used.sort();
+        for unknown in &used {
+            if NAMES.contains(&unknown.as_str()) || environment.globals().any(|(global, _)| global == unknown) {
+                continue;
+            }
+            return Err(match unknown.as_str() {
+                "secret" => format!("{name}: secret() may stand in headers only: what else is sent is stored"),
+                _ => format!("{name}: there is no `{unknown}`; known are {}", NAMES.join(", ")),
+            });
+        }
+        Ok(Self { name: name.to_owned(), environment, is_secret: used.iter().any(|name| name == "secret") })
+    }
+
+    /// Renders with what [`scene`] made.
+    pub fn render(&self, scene: &Value) -> Result<String, String> {
+        let template = self.environment.get_template(&self.name).map_err(|e| told(&self.name, &e))?;
+        template.render(scene.clone()).map_err(|e| told(&self.name, &e))
+    }
+
+    /// Whether the result holds a secret.
+    pub fn is_secret(&self) -> bool {
+        self.is_secret
+    }
+}
+
+/// What templates see: the scene, under the outgoing key of this very effect, and the record's id where it is known.
+pub fn scene(key: &str, scene: &Json, id: Option<&str>) -> Value {
+    let mut names = scene.as_object().cloned().unwrap_or_default();
+    names.insert("key".to_owned(), Json::from(key));
+    if let Some(id) = id {
+        names.insert("id".to_owned(), Json::from(id));
+    }
+    if names.get("qualification").is_none_or(Json::is_null) {
+        let nothing: Map<String, Json> = QUALIFICATION.iter().map(|&name| (name.to_owned(), Json::Null)).collect();
+        names.insert("qualification".to_owned(), Json::Object(nothing));
+    }
+    Value::from(Serde(&names))
+}
+
+fn environment(place: Place) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(FUEL));
+    environment.set_debug(false);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_formatter(move |out, _, value| print(place, out, value));
+    environment.add_filter("tojson", to_json);
+    environment.add_filter("urlencode", |value: Value| Ok::<_, Error>(Value::from_safe_string(percent_encoded(&shown(&value)?))));
+    environment
+}
+
+fn print(place: Place, out: &mut Output<'_>, value: &Value) -> Result<(), Error> {
+    if value.is_none() {
+        return match place {
+            Place::Json | Place::Text => Ok(()),
+            Place::Url | Place::Header => Err(wrong("a null stands here; give it a |default(…, true)")),
+        };
+    }
+    let text = shown(value)?;
+    let text = match place {
+        _ if value.is_safe() => text,
+        Place::Url => percent_encoded(&text),
+        Place::Json => json_escaped(&text)?,
+        Place::Text | Place::Header => text,
+    };
+    out.write_str(&text).map_err(Error::from)
+}
+
+/// A value as text; undefined is an error, null is nothing.
+fn shown(value: &Value) -> Result<String, Error> {
+    if value.is_undefined() {
+        return Err(Error::new(ErrorKind::UndefinedError, "give it a |default(…) if it may be missing"));
+    }
+    if value.is_none() {
+        return Ok(String::new());
+    }
+    match value.kind() {
+        // The engine's own form of these is for people who debug templates.
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => Ok(to_json(value)?.to_string()),
+        _ => Ok(value.to_string()),
+    }
+}
+
+fn to_json(value: &Value) -> Result<Value, Error> {
+    if value.is_undefined() {
+        return Err(Error::new(ErrorKind::UndefinedError, "give it a |default(none) if it may be missing"));
+    }
+    minijinja::filters::tojson(value, None, std::iter::empty::<(&str, Value)>().collect::<Kwargs>())
+}
+
+/// The text as it stands between the quotes of a JSON text.
+fn json_escaped(text: &str) -> Result<String, Error> {
+    let quoted = serde_json::to_string(text).map_err(|e| wrong(&e.to_string()))?;
+    Ok(quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned())
+}
+
+/// Everything but RFC 3986's unreserved characters, `/` included: a key in a path stays one segment.
+fn percent_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.push_str(&data_encoding::HEXUPPER.encode(&[byte]));
+        }
+    }
+    out
+}
+
+fn wrong(why: &str) -> Error {
+    Error::new(ErrorKind::InvalidOperation, why.to_owned())
+}
+
+fn told(name: &str, error: &Error) -> String {
+    let line = error.line().map(|line| format!(", line {line}")).unwrap_or_default();
+    let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
+    format!("{name}{line}: {}{detail}", error.kind())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn render(place: Place, source: &str) -> Result<String, String> {
+        let told = json!({
+            "key": "old", "action": "deal", "ordinal": 0, "qualification": null,
+            "enquiry": {"summary": "A \"b\"\n{{ key }}", "contact": {"email": "a+b@example.com", "name": null}, "other": {}},
+        });
+        Template::compile("write.body", source, place)?.render(&scene("web:submission:a/b", &told, None))
+    }
+
+    #[test]
+    fn values_are_escaped_for_the_place_they_stand_in() {
+        let cases = [
+            (Place::Json, r#"{"t": {{ enquiry.summary|tojson }}}"#, r#"{"t": "A \"b\"\n{{ key }}"}"#),
+            (Place::Json, r#"{"t": "Lead: {{ enquiry.summary }}"}"#, r#"{"t": "Lead: A \"b\"\n{{ key }}"}"#),
+            (Place::Json, r#"{"n": {{ enquiry.contact.name|tojson }}}"#, r#"{"n": null}"#),
+            (Place::Json, r#"{"n": "{{ enquiry.contact.name }}"}"#, r#"{"n": ""}"#),
+            (Place::Url, "http://x/?k={{ key|urlencode }}", "http://x/?k=web%3Asubmission%3Aa%2Fb"),
+            (Place::Url, "http://x/{{ enquiry.contact.email }}", "http://x/a%2Bb%40example.com"),
+            (Place::Url, "{{ key|safe }}", "web:submission:a/b"),
+            (Place::Text, "{{ enquiry.contact.email }} {{ enquiry.contact.name }}.", "a+b@example.com ."),
+            (Place::Text, "{{ enquiry.other.size|default('?') }}", "?"),
+            (Place::Json, "{{ qualification.budget|tojson }}", "null"),
+            (Place::Text, "{{ enquiry.contact.name|default('you', true) }}", "you"),
+        ];
+        for (place, source, expected) in cases {
+            assert_eq!(render(place, source).as_deref(), Ok(expected), "{source}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let cases = [
+            (Place::Json, "{{ enquiry.other.size|tojson }}", "undefined"),
+            (Place::Url, "{{ enquiry.other.size|urlencode }}", "undefined"),
+            (Place::Url, "x{{ enquiry.other.size }}", "undefined"),
+            (Place::Url, "x/{{ enquiry.contact.name }}", "null"),
+            (Place::Text, "{{ enqury.summary }}", "there is no `enqury`"),
+            (Place::Json, "{{ secret('env:TOKEN') }}", "headers only"),
+            (Place::Text, "{% if %}", "line 1"),
+            (Place::Text, "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}", "fuel"),
+        ];
+        for (place, source, words) in cases {
+            let why = render(place, source).unwrap_err();
+            assert!(why.starts_with("write.body") && why.contains(words), "{source}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_headers_template_may_ask_for_secrets() {
+        let secrets: Secrets = Arc::new(|reference| match reference {
+            "env:TOKEN" => Ok("s3cret".to_owned()),
+            other => Err(format!("{other} is not set")),
+        });
+        let scene = scene("k", &json!({}), None);
+        let bearer = Template::header("headers.Authorization", "Bearer {{ secret('env:TOKEN') }}", &secrets).unwrap();
+        assert_eq!(bearer.render(&scene).as_deref(), Ok("Bearer s3cret"));
+        assert!(bearer.is_secret());
+        let basic = Template::header("headers.Authorization", "Basic {{ ('u:' ~ secret('env:TOKEN'))|base64 }}", &secrets).unwrap();
+        assert_eq!(basic.render(&scene).as_deref(), Ok("Basic dTpzM2NyZXQ="));
+        let plain = Template::header("headers.Idempotency-Key", "{{ key }}", &secrets).unwrap();
+        assert_eq!((plain.render(&scene).as_deref(), plain.is_secret()), (Ok("k"), false));
+        let missing = Template::header("headers.A", "{{ secret('env:GONE') }}", &secrets).unwrap();
+        assert!(missing.render(&scene).unwrap_err().contains("env:GONE is not set"));
+    }
+}
