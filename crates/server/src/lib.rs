@@ -2,6 +2,9 @@
 //!
 //! Who may import whom is in ARCHITECTURE.md, and kept by `tests/tidy.rs`.
 
+pub mod app;
+pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod effects;
 pub mod engine;

@@ -3,9 +3,9 @@
 //! `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
 //! the desk and the intake without knowing them.
 
-mod ports;
+// mod ports;
 mod rules;
-mod serve;
+// mod serve;
 mod sources;
 mod targets;
 
@@ -28,7 +28,7 @@ use crate::qualify::rules::Rules;
 use crate::stops::Stops;
 
 pub use rules::accept_rule;
-pub use serve::{ADDRESS_FILE, Served};
+// pub use serve::{ADDRESS_FILE, Served};
 
 /// What the front door hands in.
 pub struct Outside {

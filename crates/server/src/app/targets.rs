@@ -78,14 +78,7 @@ fn desk(config: &Config, target: &Target, clock: &Arc<dyn Clock>, stops: &Arc<St
     Desk::open(DeskParams { path, clock: Arc::clone(clock), stops: Arc::clone(stops) })
 }
 
-fn outbox(
-    config: &Config,
-    target: &Target,
-    from: &str,
-    action: &Action,
-    clock: &Arc<dyn Clock>,
-    stops: &Arc<Stops>,
-) -> OutboxParams {
+fn outbox(config: &Config, target: &Target, from: &str, action: &Action, clock: &Arc<dyn Clock>, stops: &Arc<Stops>) -> OutboxParams {
     OutboxParams {
         root: config.server.data_dir.join(format!("{}.outbox", target.name)),
         from: from.to_owned(),

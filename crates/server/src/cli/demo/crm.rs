@@ -119,7 +119,8 @@ impl Crm {
         };
         let (status, body) = answer.map_or(("404 Not Found", json!({"message": "no such record"})), |body| ("200 OK", body));
         let body = body.to_string();
-        let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let head =
+            format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
         stream.write_all(format!("{head}{body}").as_bytes()).await
     }
 

@@ -1,0 +1,48 @@
+//! `oncebook serve`.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{CliError, Common, Ended, outside};
+use crate::app::App;
+
+pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, CliError> {
+    let config = common.config()?;
+    let app = Arc::new(App::open(config, outside()?).await?);
+    let served = Arc::clone(&app).bind().await?;
+    let address = served.address;
+    writeln!(out, "oncebook listens on http://{address}")?;
+    for source in &app.config.sources {
+        writeln!(out, "  post enquiries to   http://{address}/in/{}", source.name)?;
+    }
+    writeln!(out, "  see what became     http://{address}/console")?;
+    out.flush()?;
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    let (served, ()) = tokio::join!(served.run(stop.clone()), async move {
+        tokio::select! {
+            () = until_told() => told.cancel(),
+            () = told.cancelled() => {}
+        }
+    });
+    served?;
+    Ok(Ended::Well)
+}
+
+/// Until Ctrl-C or a termination signal.
+async fn until_told() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        // Without the one signal, the other still ends it.
+        Err(_) => drop(tokio::signal::ctrl_c().await),
+    }
+    tracing::info!("stopping: what was begun is finished first");
+}
