@@ -7,3 +7,4 @@ pub mod effects;
 pub mod engine;
 pub mod qualify;
 pub mod stops;
+pub mod views;
