@@ -11,3 +11,4 @@ pub mod engine;
 pub mod intake;
 pub mod qualify;
 pub mod stops;
+pub mod views;

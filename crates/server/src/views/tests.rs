@@ -1,0 +1,1 @@
+//! Views of hand-made records.
