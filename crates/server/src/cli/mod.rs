@@ -141,7 +141,7 @@ fn failed(error: &CliError) -> ExitCode {
 async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     let common = cli.common;
     match cli.command {
-        Command::Demo(args) => demo::run(&args, out).await,
+        Command::Demo(args) => demo::run(&args, common.json, out).await,
         Command::Serve => Ok(Ended::Well),
         Command::Config { command: ConfigCommand::Check } => check::check(&common, out),
         Command::Identity { command: IdentityCommand::Accept { source } } => check::accept_rule(&common, &source, out).await,
