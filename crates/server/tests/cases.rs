@@ -213,15 +213,9 @@ async fn c007_the_unique_key_decides_a_race_and_the_loser_does_nothing_else() {
     assert_eq!(counts(&world).await, (1, 1, 1));
     // A second process on the same book is turned away at the start, before it could race at all.
     let path = world.dir.0.join("book.db");
-    let options = store::sqlite::Options { path, ..second_process() };
-    assert!(matches!(store::sqlite::Sqlite::open(options), Err(store::Error::Refused(_))));
-}
-
-fn second_process() -> store::sqlite::Options {
-    store::sqlite::Options {
-        stream: domain::ids::StreamId::parse("str_second").unwrap(),
-        ..store::sqlite::Options::new("unset".into(), world::BEGIN, domain::ids::StreamId::parse("str_second").unwrap(), [0; 32])
-    }
+    let stream = domain::ids::StreamId::parse("str_second").unwrap();
+    let second = store::sqlite::Sqlite::open(store::sqlite::Options::new(path, world::BEGIN, stream, [0; 32]));
+    assert!(matches!(second, Err(store::Error::Refused(_))));
 }
 
 #[tokio::test]
@@ -389,8 +383,8 @@ async fn c023_one_person_through_two_forms_is_two_leads_and_one_contact() {
 async fn c024_a_book_full_of_keys_takes_the_next_lead() {
     // A million with ONCEBOOK_TEST_KEYS=1000000; the shape is the same.
     let keys: usize = option_env!("ONCEBOOK_TEST_KEYS").and_then(|n| n.parse().ok()).unwrap_or(20_000);
-    let batch = SOURCE.replace("name = \"web\"", "name = \"batch\"\nitems = \"/*\"\nlook_alike = { window = \"0s\", then = \"proceed\" }");
-    let world = World::with(&with_source(&format!("{SOURCE}{batch}\n[server]\n").replace("[server]\n", ""))).await;
+    let batch = SOURCE.replace("name = \"web\"", "name = \"batch\"\nitems = \"/*\"");
+    let world = World::with(&with_source(&format!("{SOURCE}{batch}"))).await;
     for start in (0..keys).step_by(1_000) {
         let items: Vec<Value> = (start..start + 1_000).map(|n| json!({"submission_id": format!("k{n}"), "message": format!("m{n}")})).collect();
         let answer = world.post("batch", &json!(items).to_string()).await;

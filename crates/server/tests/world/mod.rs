@@ -6,6 +6,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of the world")]
 
 pub mod crm;
+pub mod process;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
