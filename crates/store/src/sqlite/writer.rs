@@ -16,7 +16,7 @@ use super::fault;
 use crate::error::Error;
 
 /// How many callers may wait for the writer. More are turned away at once: the door then answers 503 (I1).
-const QUEUE_MAX: usize = 4096;
+pub(super) const QUEUE_MAX: usize = 4096;
 
 /// The journal's end, and what a caller's work may do inside the transaction.
 pub(super) struct Txn<'a> {
