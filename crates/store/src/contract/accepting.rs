@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use domain::enquiry::Standing;
+use domain::ids::RunId;
 use tokio::task::JoinSet;
 
 use super::Harness;
 use super::fixture::{accept, aside, assert_whole, at, blob, enter, lease, post};
-use crate::model::{Arrival, Ask, List, Rows, Verdict};
 use crate::Error;
+use crate::model::{Arrival, Ask, List, Rows, Verdict};
 
 pub(super) async fn i1_a_new_enquiry_is_entered_with_its_delivery_its_body_and_work_due_at_once(h: &mut dyn Harness) {
     let delivery = accept(&*h.store(), post("1", "77", "hello").noted()).await;
     assert_eq!((delivery.verdict, delivery.duplicate_suppressed, delivery.weak), (Verdict::Accepted, false, false));
     assert_eq!(delivery.key.as_deref(), Some("web:submission:77"));
-    assert_eq!(delivery.first_run.as_ref().map(|run| run.as_str()), Some("run_1"));
+    assert_eq!(delivery.first_run.as_ref().map(RunId::as_str), Some("run_1"));
     h.restart(at(1));
     let store = h.store();
     let dossier = store.dossier(delivery.enquiry.as_ref().unwrap()).await.unwrap().unwrap();
@@ -45,7 +46,7 @@ pub(super) async fn i2_of_fifty_concurrent_deliveries_one_is_accepted_and_the_re
     h.restart(at(100));
     let store = h.store();
     for item in &items {
-        assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().items, [item.clone()]);
+        assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().items, std::slice::from_ref(item));
     }
     assert_eq!(lease(&*store, 100, 99).await.enquiries.len(), 1);
     assert_whole(&*store).await;

@@ -32,12 +32,13 @@ async fn full_step(store: &dyn Store, id: &EnquiryId) -> Step {
 
 /// Everything that a step can change, as text.
 async fn all_of(store: &dyn Store) -> String {
-    let mut all = String::new();
+    let mut all = Vec::new();
     for list in [List::Enquiries, List::Deliveries, List::Effects, List::Reviews, List::Journal] {
-        all += &format!("{:?}\n", store.page(list, Ask { limit: 1000, ..Ask::default() }).await.unwrap());
+        all.push(format!("{:?}", store.page(list, Ask { limit: 1000, ..Ask::default() }).await.unwrap()));
     }
     let answer = store.blob(&blob("answer", "the model's answer").digest()).await.unwrap();
-    all + &format!("{:?}\n{answer:?}\n", store.targets().await.unwrap())
+    all.push(format!("{:?} {answer:?}", store.targets().await.unwrap()));
+    all.join("\n")
 }
 
 async fn one_of_each(store: &dyn Store) -> EnquiryId {

@@ -10,9 +10,7 @@ use domain::time::UtcMs;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::fixture::{
-    Post, T0, aside, assert_whole, blob, delivery, draft, effect, intended, key, moved, plan, post, review, verified,
-};
+use super::fixture::{Post, T0, aside, assert_whole, blob, delivery, draft, effect, intended, key, moved, plan, post, review, verified};
 use super::{Dir, stream};
 use crate::memory::Memory;
 use crate::model::{Ask, EffectChange, EnquiryChange, Item, Lease, List, Step, TargetState, Verdict};
@@ -191,7 +189,8 @@ impl Pair {
 
     async fn batch(&mut self, items: &[(u8, u8)]) {
         let whole = self.post(0, 0, 0);
-        let mut all: Vec<Item> = items.iter().map(|(id, body)| post("in a batch", &id.to_string(), &format!("body {body}")).item()).collect();
+        let mut all: Vec<Item> =
+            items.iter().map(|(id, body)| post("in a batch", &id.to_string(), &format!("body {body}")).item()).collect();
         let verdict = if items.len() == 2 { Verdict::Quarantined } else { Verdict::Test };
         all.insert(items.len() / 2, aside(verdict, "why"));
         let arrival = whole.batch(all);
@@ -311,7 +310,11 @@ const LISTS: [List; 5] = [List::Enquiries, List::Deliveries, List::Effects, List
 
 /// Keys with an id, and one without.
 fn some_key(n: u8) -> Key {
-    if n == 3 { post("-", "-", "body 0").weak().proposal.candidate.keys.remove(0) } else { Key::new("web", Basis::Submission, vec![n.to_string()]) }
+    if n == 3 {
+        post("-", "-", "body 0").weak().proposal.candidate.keys.remove(0)
+    } else {
+        Key::new("web", Basis::Submission, vec![n.to_string()])
+    }
 }
 
 proptest! {

@@ -4,8 +4,8 @@ use domain::enquiry::Standing;
 
 use super::Harness;
 use super::fixture::{accept, aside, assert_whole, at, blob, delivery, draft, enter, key, lease, post, stand};
-use crate::model::{Arrival, Step, TargetState, Verdict};
 use crate::Error;
+use crate::model::{Arrival, Step, TargetState, Verdict};
 
 pub(super) async fn rules_are_kept_in_order_of_acceptance(h: &mut dyn Harness) {
     let store = h.store();

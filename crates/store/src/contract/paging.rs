@@ -25,7 +25,7 @@ async fn all(store: &dyn Store, list: List, limit: usize, ask: &Ask) -> Vec<Stri
     let mut all = Vec::new();
     let mut cursor = None;
     loop {
-        let page = store.page(list, Ask { limit, cursor, ..ask.clone() }).await.unwrap();
+        let page = store.page(list, Ask { cursor, limit, ..ask.clone() }).await.unwrap();
         let rows = names(page.rows);
         assert!(rows.len() <= limit);
         all.extend(rows);

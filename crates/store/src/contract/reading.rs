@@ -57,7 +57,7 @@ pub(super) async fn i11_every_name_leads_to_the_enquiry(h: &mut dyn Harness) {
             record,
         ];
         for name in names {
-            assert_eq!(store.resolve(&name).await.unwrap(), [id.clone()], "{name}");
+            assert_eq!(store.resolve(&name).await.unwrap(), std::slice::from_ref(&id), "{name}");
         }
     }
     enter(&*store, post("4", "77", "b")).await;

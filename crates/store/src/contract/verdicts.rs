@@ -49,11 +49,8 @@ pub(super) async fn i4_a_revision_makes_its_content_known_under_the_first(h: &mu
     let store = h.store();
     let first = enter(&*store, post("1", "77", "a")).await;
     let second = enter(&*store, post("2", "77", "b")).await;
-    let [mut kept, mut merged] = [&first, &second].map(|id| id.clone()).map(|id| (id, None));
-    for (id, dossier) in [&mut kept, &mut merged] {
-        *dossier = store.dossier(id).await.unwrap();
-    }
-    let (kept, merged) = (kept.1.unwrap(), merged.1.unwrap());
+    let kept = store.dossier(&first).await.unwrap().unwrap();
+    let merged = store.dossier(&second).await.unwrap().unwrap();
     let mut revised = kept.enquiry;
     revised.contents.extend(merged.enquiry.contents.iter().copied());
     let gone = domain::enquiry::Enquiry { standing: Standing::Merged, ..merged.enquiry };
