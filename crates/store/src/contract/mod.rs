@@ -8,6 +8,7 @@ pub(crate) mod fixture;
 mod journal;
 mod keeping;
 mod leasing;
+mod ops;
 mod paging;
 mod reading;
 mod verdicts;

@@ -1,8 +1,9 @@
 //! The embedded engine: `SQLite` in WAL mode, synchronous=FULL, one writer thread with group commit, readers beside it.
 //!
 //! One process writes a book: it holds a lock beside the file, so every other process that wrote to it is known to be dead.
-//! Here are opening, locking and the hand-over of each verb; `write` and `read` hold the SQL.
+//! Here are opening, locking and the hand-over of each verb; `write`, `lease` and `read` hold the SQL.
 
+mod lease;
 mod migrate;
 mod read;
 #[cfg(test)]
@@ -198,7 +199,7 @@ impl crate::Store for Sqlite {
 
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
         sound::lease(now, until);
-        self.write(move |txn| write::lease(txn, now, until, limit)).await
+        self.write(move |txn| lease::due(txn, now, until, limit)).await
     }
 
     async fn commit(&self, step: Step) -> Result<(), Error> {

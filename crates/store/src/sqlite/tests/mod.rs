@@ -1,20 +1,19 @@
-//! What only this engine can do wrong: its batches, its locks, its file. The contract itself is tested in `contract`.
+//! What only this engine can do wrong: its file and its locks here, its batches in `batches`. The contract itself is tested
+//! in `contract`.
+
+mod batches;
 
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 
-use domain::gate::StepKind;
-use domain::time::UtcMs;
 use evidence::Head;
 use rusqlite::Connection;
 use tokio::task::{JoinSet, yield_now};
 
+use super::writer::Txn;
 use super::{Options, Sqlite};
 use crate::contract::Dir;
-use crate::contract::fixture::{
-    T0, accept, assert_whole, at, blob, delivery, draft, effect, effects, enter, key, lease, plan, post, review,
-};
+use crate::contract::fixture::{T0, assert_whole, at, blob, delivery, draft, effect, effects, enter, key, plan, post, review};
 use crate::model::{Ask, List, Step, TargetState};
 use crate::{Error, Store as _};
 
@@ -38,7 +37,7 @@ async fn hold(book: &Arc<Sqlite>, jobs: &mut JoinSet<Result<Head, Error>>) -> mp
     let book = Arc::clone(book);
     let mut held = Some(held);
     jobs.spawn(async move {
-        let work = move |txn: &mut super::writer::Txn<'_>| {
+        let work = move |txn: &mut Txn<'_>| {
             held.take().map(|held| held.send(()));
             // An error: the sender is gone.
             while wait.recv().is_ok() {}
@@ -71,69 +70,6 @@ async fn all_asked(go: mpsc::Sender<()>) {
 
 fn count(answers: &[Result<Head, Error>]) -> (usize, Vec<&Error>) {
     (answers.iter().filter(|answer| answer.is_ok()).count(), answers.iter().filter_map(|answer| answer.as_ref().err()).collect())
-}
-
-#[tokio::test]
-async fn many_callers_share_a_transaction_and_each_is_answered_its_own() {
-    let dir = Dir::new();
-    let book = open(&dir);
-    let mut jobs = JoinSet::new();
-    let go = hold(&book, &mut jobs).await;
-    for _ in 0..100 {
-        note(&book, &mut jobs);
-    }
-    all_asked(go).await;
-    let mut seqs: Vec<u64> = jobs.join_all().await.into_iter().map(|head| head.unwrap().seq).collect();
-    seqs.sort_unstable();
-    assert_eq!(seqs, (1..=101).collect::<Vec<_>>(), "the one that held the writer saw the first entry");
-    assert_whole(&*book).await;
-}
-
-#[tokio::test]
-async fn a_work_that_fails_takes_nothing_of_its_batch_with_it() {
-    let dir = Dir::new();
-    let book = open(&dir);
-    accept(&*book, post("1", "1", "a")).await;
-    let mut jobs = JoinSet::new();
-    let go = hold(&book, &mut jobs).await;
-    note(&book, &mut jobs);
-    arrive(&book, &mut jobs, "1", "the delivery's id is taken");
-    note(&book, &mut jobs);
-    all_asked(go).await;
-    let answers = jobs.join_all().await;
-    assert_eq!(count(&answers), (3, vec![&Error::EXISTS]));
-    assert_eq!(assert_whole(&*book).await.entries, 4);
-}
-
-#[tokio::test]
-async fn i1_a_full_disk_refuses_what_does_not_fit_and_nothing_else() {
-    let dir = Dir::new();
-    let book = open(&dir);
-    let pages = book.write(|txn| txn.conn.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0)).map_err(super::fault)).await;
-    let pages = pages.unwrap() + 12;
-    let limit = async |pages: i64| {
-        book.write(move |txn| txn.conn.pragma(None, "max_page_count", pages, |_| Ok(())).map_err(super::fault)).await.unwrap();
-    };
-    limit(pages).await;
-    let large = "x".repeat(1_000_000);
-    let mut jobs = JoinSet::new();
-    let go = hold(&book, &mut jobs).await;
-    note(&book, &mut jobs);
-    arrive(&book, &mut jobs, "1", &large);
-    note(&book, &mut jobs);
-    note(&book, &mut jobs);
-    all_asked(go).await;
-    let answers = jobs.join_all().await;
-    let (done, failed) = count(&answers);
-    assert_eq!(done, 4);
-    assert!(matches!(failed[..], [Error::Unavailable(_)]), "{failed:?}");
-    assert_eq!(assert_whole(&*book).await.entries, 4, "three notes behind the stream's beginning");
-    assert!(book.delivery("dlv_1").await.unwrap().is_none());
-    assert_eq!(book.resolve("web:submission:1").await.unwrap(), []);
-    limit(1_000_000).await;
-    accept(&*book, post("1", "1", &large)).await;
-    book.ping().await.unwrap();
-    assert_eq!(assert_whole(&*book).await.entries, 5);
 }
 
 #[tokio::test]
@@ -202,28 +138,6 @@ async fn a_reader_sees_what_is_committed_and_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_locked_file_is_unavailable_and_works_again_after() {
-    let dir = Dir::new();
-    let book = open(&dir);
-    book.write(|txn| txn.conn.busy_timeout(Duration::from_millis(20)).map_err(super::fault)).await.unwrap();
-    let other = beside(&dir);
-    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let mut jobs = JoinSet::new();
-    for n in 0..5 {
-        arrive(&book, &mut jobs, &n.to_string(), "a");
-    }
-    let answers = jobs.join_all().await;
-    assert!(answers.iter().all(|answer| matches!(answer, Err(Error::Unavailable(_)))), "{answers:?}");
-    assert!(matches!(book.ping().await, Err(Error::Unavailable(_))));
-    assert_eq!(assert_whole(&*book).await.entries, 1, "it can be read all the while");
-    other.execute_batch("ROLLBACK").unwrap();
-    for n in 0..5 {
-        accept(&*book, post(&n.to_string(), &n.to_string(), "a")).await;
-    }
-    assert_eq!(assert_whole(&*book).await.entries, 6);
-}
-
-#[tokio::test]
 async fn a_damaged_record_is_corrupt_and_its_table_is_named() {
     let dir = Dir::new();
     let book = open(&dir);
@@ -256,55 +170,4 @@ async fn a_damaged_record_is_corrupt_and_its_table_is_named() {
     is_about(book.journal_after(None, 9).await.err().unwrap(), "journal");
     damage("enquiries", "version");
     assert!(matches!(book.dossier(&id).await.err().unwrap(), Error::Corrupt(_)));
-}
-
-#[tokio::test]
-async fn more_writes_than_the_queue_takes_are_turned_away_at_once() {
-    let dir = Dir::new();
-    let book = Arc::new(Sqlite::open(Options { batch_max: 512, ..dir.options(1, T0) }).unwrap());
-    let mut jobs = JoinSet::new();
-    let go = hold(&book, &mut jobs).await;
-    for _ in 0..super::writer::QUEUE_MAX + 3 {
-        note(&book, &mut jobs);
-    }
-    all_asked(go).await;
-    let answers = jobs.join_all().await;
-    let (done, failed) = count(&answers);
-    assert_eq!((done, failed.len()), (super::writer::QUEUE_MAX + 1, 3));
-    assert!(failed.iter().all(|error| matches!(error, Error::Unavailable(why) if why.contains("more writes wait"))), "{failed:?}");
-    book.ping().await.unwrap();
-    assert_whole(&*book).await;
-}
-
-#[tokio::test]
-#[should_panic(expected = "I5: an intent is made under a lease")]
-async fn i5_an_intent_without_a_lease_stops_its_caller() {
-    let dir = Dir::new();
-    let book = open(&dir);
-    let mut unleased = domain::gate::Effect::planned(&key("77"), "deal", "crm", 0, &[StepKind::Record], UtcMs(0));
-    unleased.steps[0].phase = domain::gate::Phase::Intended;
-    drop(book.commit(effects(vec![plan(unleased)])).await);
-}
-
-#[tokio::test]
-async fn a_writer_that_stops_leaves_the_book_whole_and_says_so() {
-    let dir = Dir::new();
-    let book = open(&dir);
-    let stopped = book
-        .write(|txn| -> Result<(), Error> {
-            txn.append(draft("half", None))?;
-            panic!("a mistake in our own code")
-        })
-        .await;
-    assert!(matches!(stopped, Err(Error::Unavailable(_))));
-    assert!(matches!(book.ping().await, Err(Error::Unavailable(_))));
-    assert_eq!(lease_count(&dir, book).await, 0);
-}
-
-/// The next process start finds a whole book.
-async fn lease_count(dir: &Dir, book: Arc<Sqlite>) -> usize {
-    drop(book);
-    let book = Sqlite::open(dir.options(2, at(1))).unwrap();
-    assert_eq!(assert_whole(&book).await.entries, 2);
-    lease(&book, 1, 9).await.enquiries.len()
 }
