@@ -8,7 +8,8 @@ use domain::ids::{DeliveryId, EnquiryId, ReviewId, RunId};
 use domain::time::UtcMs;
 use evidence::{Draft, Facts};
 
-use crate::model::{Delivery, Item, Proposal, Review, ReviewKind, Verdict};
+use crate::error::Error;
+use crate::model::{Arrival, Delivery, Item, Proposal, Review, ReviewKind, Verdict};
 
 /// How many bodies one pruning drops.
 pub(crate) const PRUNE_MAX: u32 = 500;
@@ -35,6 +36,16 @@ pub(crate) struct Before {
 pub(crate) fn known(enquiry: &Enquiry) -> Known {
     Known { enquiry: enquiry.id.clone(), key: enquiry.key.clone(), contents: enquiry.contents.clone(), accepted_at: enquiry.accepted_at }
 }
+
+/// A weak suppression as it stands once it was undone; `None` if it is none, or was undone before.
+pub(crate) fn undone(delivery: &Delivery, arrival: &Arrival) -> Option<Delivery> {
+    let by = arrival.by.as_deref().unwrap_or("intake");
+    let reason = Some(format!("the suppression was undone by {by}: see {}", arrival.delivery.id));
+    (delivery.weak && delivery.duplicate_suppressed).then(|| Delivery { weak: false, reason, ..delivery.clone() })
+}
+
+/// Why an arrival that undoes a suppression is not entered.
+pub(crate) const NOTHING_TO_UNDO: Error = Error::Conflict("the suppression was undone before");
 
 /// Decides one item. `by`: the person who let it in.
 pub(crate) fn enter(delivery: Delivery, item: Item, before: &Before, by: Option<&str>) -> Entered {

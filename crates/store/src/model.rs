@@ -58,6 +58,9 @@ pub struct Arrival {
     pub items: Vec<Item>,
     /// A person let it in (a release, a replay of a quarantined delivery): who.
     pub by: Option<String>,
+    /// It undoes the suppression of this delivery, which was made under a weak key. One that was undone before fails with
+    /// [`crate::Error::Conflict`], so that a suppression is undone once.
+    pub undoes: Option<DeliveryId>,
 }
 
 /// What one item of an arrival is.

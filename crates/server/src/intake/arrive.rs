@@ -28,9 +28,6 @@ const RING_AGE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// When a sender should come again after the book could not be written.
 pub(super) const RETRY_AFTER_S: u32 = 5;
 
-/// The book could not be written: in how many seconds to come again.
-pub(super) struct RetryAfterS(pub(super) u32);
-
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Raw {
@@ -93,11 +90,11 @@ impl Intake {
             return Err(Refusal::NotAuthentic { why, challenge: source.auth.challenge() });
         }
         let arrival = arrival(source, &raw, now, self.store.secret(), &*self.entropy);
-        self.enter(source, arrival).await.map_err(|RetryAfterS(retry_after_s)| Refusal::Unavailable { retry_after_s })
+        self.enter(source, arrival).await.map_err(|_| Refusal::Unavailable { retry_after_s: RETRY_AFTER_S })
     }
 
     /// Makes an arrival durable, wakes who works on it, and answers.
-    pub(super) async fn enter(&self, source: &SourceSetup, arrival: Arrival) -> Result<Answer, RetryAfterS> {
+    pub(super) async fn enter(&self, source: &SourceSetup, arrival: Arrival) -> Result<Answer, store::Error> {
         let brings_work = arrival.items.iter().any(|item| matches!(item, Item::Enquiry(_)));
         let delivery = arrival.delivery.id.clone();
         match self.store.accept(arrival).await {
@@ -109,7 +106,7 @@ impl Intake {
             }
             Err(error) => {
                 tracing::error!(source = %source.id, %delivery, %error, "a delivery could not be made durable");
-                Err(RetryAfterS(RETRY_AFTER_S))
+                Err(error)
             }
         }
     }
@@ -142,7 +139,7 @@ pub(super) fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &Book
     let blob = blob(raw.body.to_vec(), entropy);
     let (request_id, attempt) = (source.request_id(&headers, tree.as_ref().ok()), source.attempt(&headers, tree.as_ref().ok()));
     let delivery = Delivery { request_id, attempt, ..record(source, raw, &blob, now, entropy) };
-    Arrival { delivery, body: blob, items, by: None }
+    Arrival { delivery, body: blob, items, by: None, undoes: None }
 }
 
 /// The record of a request. What an item of it turns out to be is filled in later: until then it says the least.

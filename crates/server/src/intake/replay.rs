@@ -9,7 +9,7 @@ use domain::ids::DeliveryId;
 use store::{Arrival, Arrived, Delivery, Item, Verdict};
 
 use super::answer::Answer;
-use super::arrive::{Intake, RETRY_AFTER_S, RetryAfterS, blob};
+use super::arrive::{Intake, RETRY_AFTER_S, blob};
 use super::body;
 use super::reading::Reader;
 
@@ -71,8 +71,12 @@ impl Intake {
         let items = only_open(&kept, items, as_separate)?;
         let body = blob(bytes, entropy);
         let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), ..blank(first) };
-        let arrival = Arrival { delivery, body, items, by: Some(by.to_owned()) };
-        self.enter(source, arrival).await.map_err(|RetryAfterS(retry_after_s)| ReplayError::Unavailable { retry_after_s })
+        let undoes = as_separate.then(|| first.id.clone());
+        let arrival = Arrival { delivery, body, items, by: Some(by.to_owned()), undoes };
+        self.enter(source, arrival).await.map_err(|refused| match refused {
+            store::Error::Conflict(_) if as_separate => ReplayError::NothingToSeparate,
+            _ => ReplayError::Unavailable { retry_after_s: RETRY_AFTER_S },
+        })
     }
 }
 

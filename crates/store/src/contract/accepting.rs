@@ -105,7 +105,7 @@ pub(super) async fn a_delivery_let_in_again_carries_nothing_of_its_old_verdict(h
     let body = blob("1", "{}");
     let quarantined = store.accept(post("1", "-", "{}").batch(vec![aside(Verdict::Quarantined, "no id")])).await.unwrap().items.remove(0);
     let delivery = crate::Delivery { id: post("2", "-", "").arrival().delivery.id, ..quarantined };
-    let arrival = Arrival { delivery, body, items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()) };
+    let arrival = Arrival { delivery, body, items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()), undoes: None };
     let item = store.accept(arrival).await.unwrap().items.remove(0);
     assert_eq!((item.verdict, item.reason), (Verdict::Accepted, None));
     let dossier = store.dossier(&item.enquiry.unwrap()).await.unwrap().unwrap();

@@ -107,7 +107,7 @@ impl Post {
     pub(crate) fn arrival(&self) -> Arrival {
         let body = blob(&self.delivery, &self.body);
         let delivery = delivery(&self.delivery, self.at, &body);
-        Arrival { delivery, body, items: vec![self.item()], by: self.by.clone() }
+        Arrival { delivery, body, items: vec![self.item()], by: self.by.clone(), undoes: None }
     }
 
     /// The same delivery with other items.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Standing};
 use domain::gate::Effect;
-use domain::ids::{EffectId, EnquiryId, StreamId};
+use domain::ids::{DeliveryId, EffectId, EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head, seal};
 
@@ -78,6 +78,9 @@ impl Book {
         if self.deliveries.get(&item_id(arrival.delivery.id.as_str(), 0)).is_some() {
             return Err(Error::EXISTS);
         }
+        if let Some(id) = &arrival.undoes {
+            self.undo(id, &arrival)?;
+        }
         let mut items = Vec::with_capacity(arrival.items.len());
         let mut owner = None;
         for (n, item) in (0_u32..).zip(arrival.items) {
@@ -101,6 +104,21 @@ impl Book {
         }
         self.put_blob(arrival.body, owner.as_ref(), arrival.delivery.at);
         Ok(Receipt { items })
+    }
+
+    /// Marks a weak suppression as undone, which it can be once.
+    fn undo(&mut self, id: &DeliveryId, arrival: &Arrival) -> Result<(), Error> {
+        let kept = self.deliveries.iter().map(|(_, delivery)| delivery).filter(|delivery| delivery.id == *id);
+        let undone: Vec<Delivery> = kept.filter_map(|delivery| accept::undone(delivery, arrival)).collect();
+        if undone.is_empty() {
+            return Err(accept::NOTHING_TO_UNDO);
+        }
+        for delivery in undone {
+            if let Some(row) = self.deliveries.get_mut(&item_id(id.as_str(), delivery.item)) {
+                *row = delivery;
+            }
+        }
+        Ok(())
     }
 
     fn before(&self, source: &str, proposal: &Proposal) -> Before {

@@ -2,7 +2,7 @@
 
 use domain::digest::Digest;
 use domain::enquiry::Enquiry;
-use domain::ids::EnquiryId;
+use domain::ids::{DeliveryId, EnquiryId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
 use rusqlite::{OptionalExtension as _, named_params};
@@ -16,6 +16,9 @@ use crate::error::Error;
 use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Proposal, Receipt, Review, Step, TargetState, Verdict};
 
 pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Error> {
+    if let Some(id) = &arrival.undoes {
+        undo(txn, id, &arrival)?;
+    }
     let mut items = Vec::with_capacity(arrival.items.len());
     let mut owner = None;
     for (n, item) in (0_u32..).zip(arrival.items) {
@@ -42,6 +45,21 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
     let owner = owner.as_ref().map(EnquiryId::as_str);
     put_blob(txn, &arrival.body, owner, arrival.delivery.at)?;
     Ok(Receipt { items })
+}
+
+/// Marks a weak suppression as undone, which it can be once.
+fn undo(txn: &Txn<'_>, id: &DeliveryId, arrival: &Arrival) -> Result<(), Error> {
+    let mut statement = txn.conn.prepare_cached("SELECT doc FROM deliveries WHERE id = ?1").map_err(fault)?;
+    let docs = statement.query_map([id.as_str()], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let kept = docs.map_err(fault)?.iter().map(|doc| parse("deliveries", doc)).collect::<Result<Vec<Delivery>, _>>()?;
+    let undone: Vec<Delivery> = kept.iter().filter_map(|delivery| accept::undone(delivery, arrival)).collect();
+    if undone.is_empty() {
+        return Err(accept::NOTHING_TO_UNDO);
+    }
+    for delivery in undone {
+        run(txn, "UPDATE deliveries SET doc = ?3 WHERE id = ?1 AND item = ?2", (id.as_str(), delivery.item, json(&delivery)?))?;
+    }
+    Ok(())
 }
 
 /// What the judge needs to know, read inside the transaction. The variants of a key are counted up from 1, so each is one
