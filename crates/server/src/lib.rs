@@ -2,6 +2,7 @@
 //!
 //! Who may import whom is in ARCHITECTURE.md, and kept by `tests/tidy.rs`.
 
+pub mod api;
 pub mod app;
 pub mod cli;
 pub mod clock;

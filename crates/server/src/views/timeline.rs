@@ -1,5 +1,10 @@
 //! The timeline: every journal entry with one plain sentence, built from its kind and its facts alone.
 
+mod arrival;
+mod effect;
+#[cfg(test)]
+mod tests;
+
 use evidence::{Entry, Facts};
 use serde::Serialize;
 
@@ -43,6 +48,72 @@ impl Happening {
 }
 
 /// The sentence of an entry; the kind itself where nobody has written one.
-pub fn says(kind: &str, _facts: &Facts) -> String {
-    kind.to_owned()
+pub fn says(kind: &str, facts: &Facts) -> String {
+    let told = Told(facts);
+    let sentence = match kind.split_once('.') {
+        Some(("delivery", "received")) => Some(arrival::received(told)),
+        Some(("enquiry", what)) => arrival::of_enquiry(what, told),
+        Some(("effect", what)) => effect::says(what, told),
+        Some(("review", what)) => of_review(what, told),
+        _ => of_the_rest(kind, told),
+    };
+    sentence.unwrap_or_else(|| kind.to_owned())
+}
+
+/// Facts, read for a sentence: what is missing leaves a gap that reads as one.
+#[derive(Clone, Copy)]
+struct Told<'a>(&'a Facts);
+
+impl<'a> Told<'a> {
+    fn text(self, name: &str) -> &'a str {
+        self.maybe(name).unwrap_or("?")
+    }
+
+    fn maybe(self, name: &str) -> Option<&'a str> {
+        self.0.text(name)
+    }
+
+    fn number(self, name: &str) -> i64 {
+        self.0.get(name).and_then(serde_json::Value::as_i64).unwrap_or_default()
+    }
+
+    fn is(self, name: &str) -> bool {
+        self.0.get(name).and_then(serde_json::Value::as_bool).unwrap_or_default()
+    }
+
+    /// `: why`, or nothing.
+    fn because(self) -> String {
+        self.maybe("why").map_or_else(String::new, |why| format!(": {why}"))
+    }
+}
+
+fn of_review(what: &str, told: Told<'_>) -> Option<String> {
+    let about = match told.text("kind") {
+        "conflict" => "other content under a known key",
+        "look_alike" => "fields that repeat a recent enquiry's",
+        "ambiguous_time" => "an ambiguous event time",
+        "qualification" => "the qualification",
+        "effect" => "an effect that needs a person",
+        "message" => "a message that waits for a person",
+        other => other,
+    };
+    let decision = told.text("decision");
+    Some(match what {
+        "opened" if told.is("holds") => format!("A person is asked about {about}; what it holds waits for the decision."),
+        "opened" => format!("A person is told about {about}; nothing waits for it."),
+        "decided" => format!("A person decided about {about}: {decision}."),
+        "closed" => format!("Nobody need decide about {about} any more: {decision}."),
+        _ => return None,
+    })
+}
+
+fn of_the_rest(kind: &str, told: Told<'_>) -> Option<String> {
+    Some(match kind {
+        "run.began" => format!("Run {} began{}.", told.text("run"), told.because()),
+        "target.paused" => format!("Target {} was paused{}; its effects wait.", told.text("target"), told.because()),
+        "target.resumed" => format!("Target {} goes on.", told.text("target")),
+        evidence::entry::STREAM_BEGAN => format!("A process of {} began.", told.maybe("program").unwrap_or("oncebook")),
+        evidence::entry::BLOB_ERASED => format!("Contents were erased{}.", told.because()),
+        _ => return None,
+    })
 }

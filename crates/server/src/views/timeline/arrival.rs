@@ -1,0 +1,56 @@
+//! The sentences about how an enquiry came in and what became of it as a whole.
+
+use super::Told;
+
+/// A delivery, by its verdict.
+pub(super) fn received(told: Told<'_>) -> String {
+    let (delivery, source, key) = (told.text("delivery"), told.text("source"), told.text("key"));
+    let reason = told.maybe("reason").map_or_else(String::new, |reason| format!(": {reason}"));
+    let came = format!("Delivery {delivery} from {source}");
+    match told.text("verdict") {
+        "accepted" => format!("{came} was accepted as a new enquiry, {key}."),
+        "redelivery" => redelivered(&came, told),
+        "conflict" => format!("{came} brought other content under a key that is entered already: held as {key}."),
+        "look_alike" => format!("{came} was accepted as an enquiry of its own, {key}; its fields repeat a recent one's."),
+        "quarantined" => format!("{came} could not be understood and was kept whole{reason}."),
+        "test" => format!("{came} was a sender's test{reason}."),
+        "ignored" => format!("{came} asked for no work{reason}."),
+        "refused" => format!("{came} was not authentic{reason}."),
+        other => format!("{came} arrived: {other}."),
+    }
+}
+
+fn redelivered(came: &str, told: Told<'_>) -> String {
+    let (first, run) = (told.text("first_delivery"), told.text("first_run"));
+    let weak = if told.is("weak") { " The key rests on content alone, so a person can undo this." } else { "" };
+    format!("{came} brought a known event again: suppressed as a duplicate of {first}, which run {run} carried out.{weak}")
+}
+
+/// An enquiry.
+pub(super) fn of_enquiry(what: &str, told: Told<'_>) -> Option<String> {
+    Some(match what {
+        "normalised" => format!("{} was normalised: {}.", told.text("field"), told.text("how")),
+        "qualified" => qualified(told),
+        "not_qualified" => format!("Try {} of {} gave no result{}.", told.number("attempt"), told.text("qualifier"), told.because()),
+        "settled" if told.0.get("arrival_to_settled_ms").is_some() => {
+            format!("Every effect has ended, {} ms after the arrival.", told.number("arrival_to_settled_ms"))
+        }
+        "settled" => "Every effect has ended.".to_owned(),
+        "revised" => format!("A person said that {} is a revision of this enquiry.", told.text("revision")),
+        "merged" => format!("A person said that this is a revision of {}: nothing is done for it.", told.text("into")),
+        "separated" => "A person said that this is an enquiry of its own: it is taken up.".to_owned(),
+        _ => return None,
+    })
+}
+
+fn qualified(told: Told<'_>) -> String {
+    let worth = if told.is("qualified") { "worth a follow-up" } else { "not worth a follow-up" };
+    let doubt = if told.is("uncertain") { ", which is uncertain" } else { "" };
+    format!(
+        "{} called it {}, {worth}, with {} % confidence{doubt}, {} ms after the arrival.",
+        told.text("qualifier"),
+        told.text("request_type"),
+        told.number("confidence_percent"),
+        told.number("arrival_to_result_ms")
+    )
+}

@@ -1,0 +1,99 @@
+//! Every kind has its sentence, and a sentence says what its facts say.
+
+use serde_json::json;
+
+use super::*;
+
+/// Every kind that the store, the engine and the evidence write.
+const KINDS: [&str; 39] = [
+    "delivery.received",
+    "enquiry.normalised",
+    "enquiry.qualified",
+    "enquiry.not_qualified",
+    "enquiry.settled",
+    "enquiry.revised",
+    "enquiry.merged",
+    "enquiry.separated",
+    "run.began",
+    "review.opened",
+    "review.decided",
+    "review.closed",
+    "target.paused",
+    "target.resumed",
+    "stream.began",
+    "blob.erased",
+    "effect.planned",
+    "effect.waiting",
+    "effect.held",
+    "effect.skipped",
+    "effect.released",
+    "effect.decided",
+    "effect.postponed",
+    "effect.intended",
+    "effect.given_up",
+    "effect.lost",
+    "effect.not_sent",
+    "effect.refused",
+    "effect.exists_already",
+    "effect.answered",
+    "effect.unknown",
+    "effect.found",
+    "effect.absent",
+    "effect.look_failed",
+    "effect.verified",
+    "effect.mismatched",
+    "effect.read_gone",
+    "effect.read_failed",
+    "effect.late_answer",
+];
+
+fn facts(value: serde_json::Value) -> Facts {
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn every_kind_has_a_sentence() {
+    for kind in KINDS {
+        let said = says(kind, &Facts::new());
+        assert!(said != kind && said.ends_with('.') && said.contains(' '), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn a_kind_that_nobody_knows_is_told_as_it_is() {
+    for kind in ["rule.accepted", "effect.vanished", "review.lost", "enquiry.eaten", "plain"] {
+        assert_eq!(says(kind, &Facts::new()), kind);
+    }
+}
+
+#[test]
+fn a_suppression_names_the_first_delivery_and_its_run() {
+    let facts = facts(json!({
+        "delivery": "dlv_2", "source": "website", "verdict": "redelivery", "duplicate_suppressed": true, "weak": false,
+        "first_delivery": "dlv_1", "first_run": "run_1",
+    }));
+    assert_eq!(
+        says("delivery.received", &facts),
+        "Delivery dlv_2 from website brought a known event again: suppressed as a duplicate of dlv_1, which run run_1 carried out."
+    );
+}
+
+#[test]
+fn an_unknown_outcome_and_its_proof_read_as_a_story() {
+    let of = |more: serde_json::Value| {
+        let mut all = json!({"action": "deal", "target": "crm", "step": "record", "attempt": 1});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        facts(all)
+    };
+    assert_eq!(
+        says("effect.unknown", &of(json!({"why": "no answer in 5 s"}))),
+        "'deal' on crm: attempt 1 at the record got no answer that proves anything, so its outcome is unknown: no answer in 5 s."
+    );
+    assert_eq!(
+        says("effect.found", &of(json!({"external_id": "d-7", "phase": "done"}))),
+        "'deal' on crm: a look-up found the record d-7 with our key; nothing is sent again."
+    );
+    assert!(says("effect.absent", &of(json!({"phase": "unknown"}))).contains("proves nothing yet"));
+    assert!(says("effect.absent", &of(json!({"phase": "planned"}))).contains("proved that no record"));
+    assert!(says("effect.verified", &of(json!({"ignored": "x"}))).ends_with("It changed nothing: x."));
+}
