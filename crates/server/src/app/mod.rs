@@ -5,7 +5,7 @@
 
 mod ports;
 mod rules;
-// mod serve;
+mod serve;
 mod sources;
 mod targets;
 
@@ -20,7 +20,7 @@ use store::Store;
 use store::sqlite::{Options, Sqlite};
 use tokio::sync::Notify;
 
-use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, SecretRef, StoreUrl};
+use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Secret, SecretRef, StoreUrl};
 use crate::effects::desk::Desk;
 use crate::engine::{self, Conditions, Engine, Parts, Settings};
 use crate::intake::Intake;
@@ -28,7 +28,7 @@ use crate::qualify::rules::Rules;
 use crate::stops::Stops;
 
 pub use rules::accept_rule;
-// pub use serve::{ADDRESS_FILE, Served};
+pub use serve::{ADDRESS_FILE, Served};
 
 /// What the front door hands in.
 pub struct Outside {
@@ -203,9 +203,8 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// Fetches a secret; one that is not there is named, never its value.
-fn secret(secret: &SecretRef, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let found = secret.resolve(env, &|path| std::fs::read_to_string(path)).map_err(|e| e.to_string())?;
-    Ok(found.expose().to_owned())
+fn secret(secret: &SecretRef, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    secret.resolve(env, &|path| std::fs::read_to_string(path)).map_err(|e| e.to_string())
 }
 
 /// By name, for what is configured by name.

@@ -9,9 +9,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{App, StartError, ports};
-use crate::api::{self, Access, ApiState};
-use crate::console;
+use crate::api::{self, Access, ApiState, Bearer};
 use crate::intake;
+use crate::views::Reader;
 
 /// Where a running server writes its address, in the data directory: for the commands that speak to it.
 pub const ADDRESS_FILE: &str = "serve.address";
@@ -40,24 +40,26 @@ impl App {
     }
 
     /// Everything that answers HTTP.
-    pub fn router(self: &Arc<Self>, address: SocketAddr) -> Result<Router, StartError> {
-        let state = ApiState {
-            reader: crate::views::Reader::new(Arc::clone(&self.store)),
+    pub fn router(self: &Arc<Self>) -> Result<Router, StartError> {
+        let access = Access::new(self.config.server.is_private(), self.bearers()?);
+        let reader = Reader::new(Arc::clone(&self.store));
+        let targets = ports::target_setups(&self.config);
+        let api = ApiState {
+            reader,
             engine: Arc::clone(&self.engine),
             desk: self.desk.as_ref().map(|desk| ports::desk_book(Arc::clone(desk))),
             redeliver: ports::redeliver(Arc::clone(&self.intake)),
             clock: Arc::clone(&self.clock),
-            targets: ports::target_setups(&self.config),
-            access: Access::new(address, self.config.server.public_url.is_some(), self.tokens()?),
+            targets,
+            access,
         };
-        let state = Arc::new(state);
-        Ok(intake::router(Arc::clone(&self.intake)).merge(api::router(Arc::clone(&state))).merge(console::router(state)))
+        Ok(intake::router(Arc::clone(&self.intake)).merge(api::router(api)).fallback(api::no_route))
     }
 
-    fn tokens(&self) -> Result<Vec<api::Token>, StartError> {
+    fn bearers(&self) -> Result<Vec<Bearer>, StartError> {
         let fetched = self.config.tokens.iter().map(|token| {
             let secret = super::secret(&token.secret, &*self.env).map_err(|why| format!("token '{}': {why}", token.name))?;
-            Ok(api::Token { name: token.name.clone(), secret, client: token.client.clone() })
+            Ok(Bearer::new(&token.name, token.client.clone(), &secret))
         });
         fetched.collect::<Result<_, String>>().map_err(|why| StartError::Unusable(vec![why]))
     }
@@ -66,7 +68,7 @@ impl App {
 impl Served {
     /// Serves until `stop`. Deliveries under way are answered, attempts under way are finished and committed.
     pub async fn run(self, stop: CancellationToken) -> Result<(), StartError> {
-        let router = self.app.router(self.address)?;
+        let router = self.app.router()?;
         let engine = Arc::clone(&self.app.engine);
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         let door = axum::serve(self.listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());

@@ -35,7 +35,7 @@ fn auth(source: &Source, env: Env<'_>, wrong: &mut Vec<String>) -> intake::Auth 
     let mut fetch = |refs: &[SecretRef]| -> Vec<Secret> {
         let fetched = refs.iter().map(|r| secret(r, env));
         let fetched: Vec<_> = fetched.map(|f| f.map_err(|why| format!("source '{}': auth: {why}", source.name))).collect();
-        fetched.into_iter().filter_map(|f| f.map_err(|why| wrong.push(why)).ok()).map(Secret::new).collect()
+        fetched.into_iter().filter_map(|f| f.map_err(|why| wrong.push(why)).ok()).map(|s| Secret::new(s.expose())).collect()
     };
     match &source.auth {
         Auth::None { .. } => intake::Auth::None,

@@ -93,7 +93,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
     let env = Arc::clone(env);
     let secrets = move |reference: &str| {
         let reference: SecretRef = reference.parse().map_err(str::to_owned)?;
-        secret(&reference, &*env)
+        Ok(secret(&reference, &*env)?.expose().to_owned())
     };
     HttpParams {
         timeout_ms: target.timeout.ms(),

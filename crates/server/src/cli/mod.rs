@@ -4,7 +4,7 @@
 
 mod check;
 mod demo;
-// mod serve;
+mod serve;
 mod verify;
 
 use std::io::Write;
@@ -142,7 +142,7 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     let common = cli.common;
     match cli.command {
         Command::Demo(args) => demo::run(&args, common.json, out).await,
-        Command::Serve => Ok(Ended::Well),
+        Command::Serve => serve::run(&common, out).await,
         Command::Config { command: ConfigCommand::Check } => check::check(&common, out),
         Command::Identity { command: IdentityCommand::Accept { source } } => check::accept_rule(&common, &source, out).await,
         Command::Evidence { command: EvidenceCommand::Verify(args) } => verify::run(&common, &args, out).await,
