@@ -22,8 +22,8 @@ use crate::views::{Reader, Viewer};
 #[derive(Args)]
 pub(super) struct By {
     /// Your name in the journal; the USER variable if it is not given
-    #[arg(long = "by", value_name = "NAME")]
-    name: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
 }
 
 /// Options of `replay`.
@@ -186,7 +186,7 @@ impl By {
     /// The name that the journal gets. It is kept for good, so an address is refused; a login that is one is not taken.
     fn name(&self) -> Result<String, CliError> {
         let named = |name: &str| Viewer::default().acting_as(Some(name));
-        match &self.name {
+        match &self.by {
             Some(name) => named(name).map_err(|why| CliError::Said(format!("--{why}"))),
             None => Ok(environment("USER")
                 .filter(|user| !user.trim().is_empty())
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn a_name_in_the_journal_is_no_address() {
-        assert_eq!(By { name: Some("jo".to_owned()) }.name().unwrap(), "jo");
-        let refused = By { name: Some("jo@example.com".to_owned()) }.name().unwrap_err();
+        assert_eq!(By { by: Some("jo".to_owned()) }.name().unwrap(), "jo");
+        let refused = By { by: Some("jo@example.com".to_owned()) }.name().unwrap_err();
         assert!(refused.to_string().contains("by"), "{refused}");
-        assert!(!By { name: None }.name().unwrap().is_empty());
+        assert!(!By { by: None }.name().unwrap().is_empty());
     }
 
     #[test]

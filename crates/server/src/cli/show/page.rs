@@ -16,8 +16,7 @@ pub(super) fn of_enquiry(dossier: &DossierView, program: &str) -> Vec<String> {
         lines.extend(dossier.effects.iter().flat_map(|effect| of_effect(effect, &enquiry.key)));
     }
     lines.extend([String::new(), "Deliveries".to_owned()]);
-    let rows = dossier.deliveries.iter().map(|delivery| delivery_row(delivery, program)).collect();
-    lines.extend(table(2, &["delivery", "arrived (UTC)", "verdict", ""], rows));
+    lines.extend(dossier.deliveries.iter().flat_map(|delivery| of_delivery(delivery, program)));
     let open: Vec<_> = dossier.reviews.iter().filter(|review| review.closed_at.is_none()).collect();
     if !open.is_empty() {
         lines.extend([String::new(), "Waits for a person".to_owned()]);
@@ -121,17 +120,20 @@ fn step_rows(step: &StepView) -> Vec<Vec<String>> {
     rows
 }
 
-fn delivery_row(delivery: &DeliveryView, program: &str) -> Vec<String> {
-    let mut notes = Vec::new();
+/// No table: the command that undoes a suppression must stay on one line to be copied.
+fn of_delivery(delivery: &DeliveryView, program: &str) -> Vec<String> {
+    let verdict = delivery.verdict.replace('_', "-");
+    let mut lines = vec![format!("  {}   {}   {verdict}", delivery.id, instant(delivery.arrived_at))];
     if let Some(suppression) = &delivery.suppression {
         let run = suppression.first_run.as_deref().unwrap_or("unknown");
-        notes.push(format!("duplicate_suppressed: true; first run {run}, attempted {} UTC", instant(suppression.attempted_at)));
+        let attempted = instant(suppression.attempted_at);
+        lines.push(format!("    duplicate_suppressed: true; first run {run}, attempted {attempted}"));
     }
-    notes.extend(delivery.reason.clone());
+    lines.extend(delivery.reason.as_ref().map(|why| format!("    {why}")));
     if delivery.weak_key && delivery.duplicate_suppressed {
-        notes.push(format!("another enquiry after all? {program} review {} separate", delivery.id));
+        lines.push(format!("    another enquiry after all? {program} review {} separate", delivery.id));
     }
-    vec![delivery.id.clone(), instant(delivery.arrived_at), delivery.verdict.replace('_', "-"), notes.join("\n")]
+    lines
 }
 
 #[cfg(test)]
