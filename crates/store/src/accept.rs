@@ -1,12 +1,17 @@
 //! What an arrival becomes: the verdict on each item, as records and journal entries. Pure, and the same for every engine,
 //! which only looks up what is known and writes down what comes out.
 
+use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Flags, Standing};
-use domain::identity::{Judgement, Key, Known, judge};
-use domain::ids::{EnquiryId, ReviewId, RunId};
+use domain::identity::{Basis, Candidate, Judgement, Key, Known, judge};
+use domain::ids::{DeliveryId, EnquiryId, ReviewId, RunId};
+use domain::time::UtcMs;
 use evidence::{Draft, Facts};
 
 use crate::model::{Delivery, Item, Proposal, Review, ReviewKind, Verdict};
+
+/// How many bodies one pruning drops.
+pub(crate) const PRUNE_MAX: u32 = 500;
 
 /// What one item changes in the book.
 #[derive(Debug)]
@@ -33,13 +38,29 @@ pub(crate) fn known(enquiry: &Enquiry) -> Known {
 
 /// Decides one item. `by`: the person who let it in.
 pub(crate) fn enter(delivery: Delivery, item: Item, before: &Before, by: Option<&str>) -> Entered {
+    let delivery = blank(delivery);
     match item {
         Item::Enquiry(proposal) => enter_proposal(delivery, *proposal, before, by),
         Item::Aside { verdict, reason } => {
             let delivery = Delivery { verdict, reason: Some(reason), ..delivery };
-            let entries = vec![received(&delivery, by)];
+            let entries = vec![received(&delivery, by, Facts::new())];
             Entered { delivery, enquiry: None, review: None, entries }
         }
+    }
+}
+
+/// What follows from the verdict is ours to fill: a delivery that is let in again still carries the old one's.
+fn blank(delivery: Delivery) -> Delivery {
+    Delivery {
+        reason: None,
+        enquiry: None,
+        key: None,
+        duplicate_suppressed: false,
+        weak: false,
+        first_run: None,
+        first_delivery: None,
+        first_at: None,
+        ..delivery
     }
 }
 
@@ -48,23 +69,38 @@ fn enter_proposal(delivery: Delivery, proposal: Proposal, before: &Before, by: O
     let recent = before.recent.as_ref().map(known);
     let judgement = judge(&proposal.candidate, &all, recent.as_ref());
     match judgement {
-        Judgement::Redelivery { of, .. } if proposal.separate => {
-            let last = all.iter().filter(|k| k.key.base_digest() == of.key.base_digest()).map(|k| k.key.variant).max();
-            let key = of.key.with_variant(last.unwrap_or(of.key.variant) + 1);
-            let flags = Flags { separated_from: Some(of.enquiry), ..Flags::default() };
-            fresh(delivery, proposal, key, flags, Verdict::Accepted, by)
-        }
-        Judgement::Redelivery { of, weak } => redelivered(delivery, &of.enquiry, weak, before, by),
-        Judgement::New { key, look_alike_of } => {
-            let verdict = if look_alike_of.is_some() { Verdict::LookAlike } else { Verdict::Accepted };
-            let flags = Flags { look_alike_of, ..Flags::default() };
-            fresh(delivery, proposal, key, flags, verdict, by)
-        }
-        Judgement::Conflict { with, key } => {
+        Judgement::Redelivery { of, weak } if !proposal.separate => redelivered(delivery, &of.enquiry, weak, before, by),
+        Judgement::Conflict { with, key } if !proposal.separate => {
             let flags = Flags { conflict_with: Some(with.enquiry), ..Flags::default() };
             fresh(delivery, proposal, key, flags, Verdict::Conflict, by)
         }
+        Judgement::New { key, look_alike_of } if !proposal.separate || look_alike_of.is_none() => {
+            let verdict = if look_alike_of.is_some() { Verdict::LookAlike } else { Verdict::Accepted };
+            let key = under_current_rule(key, &proposal.candidate);
+            fresh(delivery, proposal, key, Flags { look_alike_of, ..Flags::default() }, verdict, by)
+        }
+        // A person has said that it is another enquiry: whatever it would have been suppressed or held for no longer counts.
+        Judgement::Redelivery { of: Known { enquiry, key, .. }, .. }
+        | Judgement::Conflict { with: Known { enquiry, .. }, key }
+        | Judgement::New { key, look_alike_of: Some(enquiry) } => {
+            let key = under_current_rule(next_variant(&key, &all), &proposal.candidate);
+            fresh(delivery, proposal, key, Flags { separated_from: Some(enquiry), ..Flags::default() }, Verdict::Accepted, by)
+        }
+        Judgement::New { look_alike_of: None, .. } => unreachable!("taken above"),
     }
+}
+
+/// The key's identity under the first variant that is free.
+fn next_variant(key: &Key, all: &[Known]) -> Key {
+    let last = all.iter().filter(|k| k.key.base_digest() == key.base_digest()).map(|k| k.key.variant).max();
+    key.with_variant(last.map_or(key.variant, |last| last + 1))
+}
+
+/// A new enquiry that was compared under an earlier rule is entered under the current one, where it is unknown: its next
+/// delivery is looked up there first. Under an earlier rule's `content` key it would be new once more after the window (I2).
+fn under_current_rule(key: Key, candidate: &Candidate) -> Key {
+    let current = &candidate.keys[0];
+    if key.base_digest() == current.base_digest() { key } else { current.clone() }
 }
 
 /// A known event again: nothing is carried out, and the record names the first.
@@ -81,13 +117,13 @@ fn redelivered(delivery: Delivery, of: &EnquiryId, weak: bool, before: &Before, 
         first_at: Some(first.accepted_at),
         ..delivery
     };
-    let entries = vec![received(&delivery, by)];
+    let entries = vec![received(&delivery, by, Facts::new())];
     Entered { delivery, enquiry: None, review: None, entries }
 }
 
 fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict: Verdict, by: Option<&str>) -> Entered {
     let held = verdict == Verdict::Conflict;
-    let weak = key.basis == domain::identity::Basis::Content;
+    let weak = key.basis == Basis::Content;
     let enquiry = Enquiry {
         id: key.enquiry_id(),
         standing: if held { Standing::Held } else { Standing::Accepted },
@@ -117,7 +153,12 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
         first_run: Some(enquiry.first_run.clone()),
         ..delivery
     };
-    let mut entries = vec![received(&delivery, by)];
+    let flags = &enquiry.flags;
+    let links = Facts::new()
+        .maybe("look_alike_of", flags.look_alike_of.as_ref().map(EnquiryId::as_str))
+        .maybe("conflict_with", flags.conflict_with.as_ref().map(EnquiryId::as_str))
+        .maybe("separated_from", flags.separated_from.as_ref().map(EnquiryId::as_str));
+    let mut entries = vec![received(&delivery, by, links)];
     entries.extend(proposal.notes.iter().map(|note| {
         let facts = Facts::new().with("field", note.field.as_str()).with("how", note.how.as_str());
         draft(&delivery, Some(enquiry.id.clone()), "enquiry.normalised", "intake", facts)
@@ -146,9 +187,9 @@ fn conflict_review(delivery: &Delivery, enquiry: &Enquiry) -> Review {
     }
 }
 
-/// The entry about the arrival of one item.
-fn received(delivery: &Delivery, by: Option<&str>) -> Draft {
-    let facts = Facts::new()
+/// The entry about the arrival of one item; `links` names the enquiry that it was told apart from.
+fn received(delivery: &Delivery, by: Option<&str>, links: Facts) -> Draft {
+    let facts = links
         .with("delivery", delivery.id.as_str())
         .with("item", delivery.item)
         .with("source", delivery.source.as_str())
@@ -164,8 +205,8 @@ fn received(delivery: &Delivery, by: Option<&str>) -> Draft {
             .with("duplicate_suppressed", true)
             .with("weak", delivery.weak)
             .with("attempted_at", delivery.at.rfc3339())
-            .maybe("first_delivery", delivery.first_delivery.as_ref().map(|id| id.as_str()))
-            .maybe("first_at", delivery.first_at.map(|at| at.rfc3339()))
+            .maybe("first_delivery", delivery.first_delivery.as_ref().map(DeliveryId::as_str))
+            .maybe("first_at", delivery.first_at.map(UtcMs::rfc3339))
     } else {
         facts
     };
@@ -176,4 +217,9 @@ fn received(delivery: &Delivery, by: Option<&str>) -> Draft {
 
 fn draft(delivery: &Delivery, enquiry: Option<EnquiryId>, kind: &str, actor: &str, facts: Facts) -> Draft {
     Draft { at: delivery.at, enquiry, kind: kind.to_owned(), actor: actor.to_owned(), facts, blobs: Vec::new() }
+}
+
+/// The entry that makes the absence of pruned bodies legitimate.
+pub(crate) fn pruned(now: UtcMs, digests: Vec<Digest>) -> Draft {
+    Draft::blob_erased(now, "retention", "older than the retention allows", digests)
 }

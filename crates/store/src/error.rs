@@ -16,3 +16,19 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
 }
+
+/// What every engine says in the same words.
+impl Error {
+    pub(crate) const EXISTS: Self = Self::Conflict("a unique record exists");
+    pub(crate) const ENQUIRY_CHANGED: Self = Self::Conflict("the enquiry has changed");
+    pub(crate) const EFFECT_CHANGED: Self = Self::Conflict("the effect has changed");
+    pub(crate) const REVIEW_CLOSED: Self = Self::Conflict("the review item is decided already");
+
+    pub(crate) fn bad_cursor() -> Self {
+        Self::Refused("this cursor is not one of this list".to_owned())
+    }
+
+    pub(crate) fn no_such_stream() -> Self {
+        Self::Refused("no such stream".to_owned())
+    }
+}

@@ -8,6 +8,7 @@
 mod accept;
 mod error;
 mod model;
+mod sound;
 
 pub mod memory;
 pub mod sqlite;
@@ -24,8 +25,10 @@ use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 
-/// Durable state. When a method returns `Ok`, its effect survives a crash of this process; when it returns `Err`, nothing
-/// happened, except [`Error::Unavailable`], after which the caller must read before it writes again.
+/// Durable state.
+///
+/// When a method returns `Ok`, its effect survives a crash of this process; when it returns `Err`, nothing happened, except
+/// [`Error::Unavailable`], after which the caller must read before it writes again.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// The stream of this process start: its entries form one chain.
@@ -34,19 +37,21 @@ pub trait Store: Send + Sync {
     /// The book's own secret, which keys every fingerprint.
     fn secret(&self) -> &BookSecret;
 
-    /// Since when every process but this one is known to be dead. On SQLite that is this process's start, because the data
-    /// directory's lock is held; an engine with several nodes answers `None` for a process that may be alive.
+    /// Since when every process but this one is known to be dead. On `SQLite` that is this process's start, because the data
+    /// directory's lock is held; an engine with several nodes answers `None` for a process that may be alive, and so does a
+    /// book that is open to be read only.
     fn dead_since(&self, process: &StreamId) -> Option<UtcMs>;
 
     /// Records one arrival, with the verdict on each item of it. Of any number of calls with one key, exactly one gets
     /// [`Verdict::Accepted`]; the rest get what they are, naming the first. The journal says all of it.
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error>;
 
-    /// Keeps one delivery that was not authentic, in a ring of `keep` per source and no older than `oldest`.
+    /// Keeps one delivery that was not authentic, in a ring of `keep` per source. What arrived before `oldest` leaves the
+    /// ring with it, whatever its source.
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error>;
 
-    /// Hands out work that is due at `now`, oldest due first, to be done before `until`. No work is held by two live
-    /// leases; each lease of a thing has a higher fence. Also says when the earliest work after `now` is due.
+    /// Hands out work that is due at `now`, oldest due first (enquiries before effects of one instant), to be done before
+    /// `until`. No work is held by two live leases; each lease of a thing has a higher fence. Also says when to ask next.
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error>;
 
     /// Applies one decided step: compare-and-set of every record it names, its journal entries and blobs, all or nothing.
@@ -87,7 +92,8 @@ pub trait Store: Send + Sync {
 
     /// Drops bodies that arrived before `before` (deliveries' raw bodies, models' and targets' answers), with a journal
     /// entry that names them; at most 500 a call, and how many it were. Only of enquiries that are settled. Keys, content
-    /// digests and everything that decides about identity stay (I8).
+    /// digests and everything that decides about identity stay (I8). A batch's body stays until all its enquiries are settled
+    /// and no item of it is in quarantine any more.
     async fn prune(&self, before: UtcMs, now: UtcMs) -> Result<u64, Error>;
 
     /// Whether a write can be made durable now.

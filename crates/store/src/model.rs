@@ -96,6 +96,7 @@ pub struct Proposal {
 }
 
 /// One delivery, or one item of a batch delivery.
+#[expect(clippy::struct_field_names, reason = "`first_delivery` is the name that everybody outside reads")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// Its id; all items of one arrival share it.
@@ -176,7 +177,8 @@ pub struct Leases {
     pub enquiries: Vec<Lease<Enquiry>>,
     /// Effects to be carried on.
     pub effects: Vec<Lease<Effect>>,
-    /// When the earliest work that is not due yet will be.
+    /// When to ask again: the earliest instant after now at which something falls due, or a lease on due work (these too)
+    /// runs out. What is due now and was left out for the limit does not count.
     pub next_due: Option<UtcMs>,
 }
 

@@ -10,7 +10,8 @@ use crate::time::UtcMs;
 
 /// Look-ups in a row that may answer nothing usable before a person is asked.
 const BLIND_LOOKS_MAX: u32 = 8;
-/// Read-backs that may fail before the record is handed on as unverified or missing.
+/// Read-backs in a row that find no record before it counts as missing. One that fails is tried again without end: the
+/// record stands, and its due time shows.
 const READS_MAX: u32 = 8;
 
 /// What was observed of a step.

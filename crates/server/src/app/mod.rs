@@ -3,7 +3,7 @@
 //! `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
 //! the desk and the intake without knowing them.
 
-// mod ports;
+mod ports;
 mod rules;
 // mod serve;
 mod sources;

@@ -161,7 +161,7 @@ fn failed(error: &CliError) -> ExitCode {
 async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     let common = cli.common;
     match cli.command {
-        Command::Demo(args) => demo::run(&args, out).await,
+        Command::Demo(args) => demo::run(&args, common.json, out).await,
         Command::Serve => Ok(Ended::Well),
         Command::Enquiries(args) => read::enquiries(&common, &args, out).await,
         Command::Show(args) => show::run(&common, &args, out).await,

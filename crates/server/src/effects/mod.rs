@@ -5,6 +5,7 @@
 
 pub mod desk;
 pub mod http;
+pub mod message;
 pub mod outbox;
 pub mod template;
 

@@ -1,34 +1,25 @@
 //! The target `outbox`: messages as files of a Maildir, the embedded stand-in for sending.
 //!
-//! A message is built once, whole, and its name follows from the outgoing key, the action and the recipient
-//! (`docs/connectors.md#message-id`): a second one of that name is refused, whoever writes it. Any mail program can read
-//! the folder. Nothing leaves the machine from here; SMTP is another target.
+//! A message's file is named after its Message-ID, and a second one of that name is refused, whoever writes it. Any mail
+//! program can read the folder. How a message is built is [`super::message`]'s; nothing leaves the machine from here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 
 use async_trait::async_trait;
-use data_encoding::BASE32_DNSSEC;
-use domain::digest::Digest;
 use domain::enquiry::Fields;
 use domain::gate::{Find, StepKind};
 use domain::time::Clock;
-use lettre::Message;
-use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, SinglePart};
 use serde_json::Value as Json;
 
-use super::template::{Place, Template, scene};
+use super::message::{Letter, id_in};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
 use crate::stops::Stops;
 
 const TIMEOUT_MS: i64 = 5_000;
-/// 160 bits of the digest: a Message-ID must fit a line.
-const NAME_BYTES: usize = 20;
 /// What the names of our files end with.
 const SUFFIX: &str = ".oncebook";
 
@@ -56,12 +47,9 @@ pub struct Outbox {
 
 struct Inner {
     root: PathBuf,
-    from: Mailbox,
-    subject: Template,
-    text: Template,
+    letter: Letter,
     clock: Arc<dyn Clock>,
     stops: Arc<Stops>,
-    written: AtomicU64,
 }
 
 /// A message that stands in the outbox.
@@ -75,35 +63,16 @@ pub struct Standing {
     pub bytes: Vec<u8>,
 }
 
-/// A template file's subject (its first line, if that begins with `Subject:`) and the text after it.
-pub fn subject_and_text(file: &str) -> (Option<&str>, &str) {
-    let (first, rest) = file.split_once('\n').unwrap_or((file, ""));
-    match first.strip_prefix("Subject:") {
-        Some(subject) => (Some(subject.trim()), rest.trim_start_matches(['\r', '\n'])),
-        None => (None, file),
-    }
-}
-
 impl Outbox {
     /// Makes the folders and compiles the templates.
     pub fn open(params: OutboxParams) -> Result<Self, String> {
-        let from: Mailbox = params.from.parse().map_err(|e| format!("from: '{}' is no address ({e})", params.from))?;
+        let letter = Letter::compile(&params.from, &params.subject, &params.text)?;
         for folder in ["tmp", "new", "cur"] {
             let path = params.root.join(folder);
             fs::create_dir_all(&path).and_then(|()| sync(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
         }
         sync(&params.root).map_err(|e| format!("{}: {e}", params.root.display()))?;
-        Ok(Self {
-            inner: Arc::new(Inner {
-                from,
-                subject: Template::compile("subject", &params.subject, Place::Text)?,
-                text: Template::compile("template", &params.text, Place::Text)?,
-                root: params.root,
-                clock: params.clock,
-                stops: params.stops,
-                written: AtomicU64::new(0),
-            }),
-        })
+        Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops }) })
     }
 
     /// Every message of ours, new or seen, by name.
@@ -145,7 +114,7 @@ impl Target for Outbox {
     }
 
     fn render(&self, key: &str, scene: &Json) -> Result<Vec<u8>, String> {
-        self.inner.built(key, scene)
+        self.inner.letter.message(key, scene)
     }
 
     async fn write(&self, call: &Call) -> Report<Outcome> {
@@ -178,51 +147,39 @@ impl Target for Outbox {
 }
 
 impl Inner {
-    /// The recipient is the enquiry's own address, as a form or a mail gave it; what a model found in the text is a hint,
-    /// never a recipient (I9).
-    fn built(&self, key: &str, told: &Json) -> Result<Vec<u8>, String> {
-        let text = |pointer: &str| told.pointer(pointer).and_then(Json::as_str).filter(|text| !text.is_empty());
-        let address = text("/enquiry/contact/email").ok_or("the enquiry has no e-mail address")?;
-        let address: lettre::Address = address.parse().map_err(|e| format!("no message can go to the enquiry's address: {e}"))?;
-        let action = text("/action").ok_or("the scene names no action")?;
-        let accepted = text("/enquiry/accepted_at")
-            .and_then(|at| SystemTime::try_from(at.parse::<jiff::Timestamp>().ok()?).ok())
-            .ok_or("the scene has no enquiry.accepted_at in RFC 3339")?;
-        let scene = scene(key, told, None);
-        let name = Digest::of_parts([key.as_bytes(), action.as_bytes(), address.to_string().as_bytes()]);
-        let name = BASE32_DNSSEC.encode(&name.as_bytes()[..NAME_BYTES]);
-        let message = Message::builder()
-            .from(self.from.clone())
-            .to(Mailbox::new(None, address))
-            .subject(one_line(&self.subject.render(&scene)?))
-            .date(accepted)
-            .message_id(Some(format!("<ob.{name}@{}>", self.from.email.domain())))
-            .raw_header(plain("Auto-Submitted", "auto-generated".to_owned()))
-            .raw_header(plain("X-Oncebook-Key", one_line(key)))
-            .singlepart(SinglePart::plain(self.text.render(&scene)?));
-        Ok(message.map_err(|e| format!("no message can be built: {e}"))?.formatted())
-    }
-
     /// Writes aside, then links into `new` without overwriting: a reader sees the whole message or none.
     fn put(&self, call: &Call) -> Outcome {
         let not_sent = |why: String| Outcome::NotSent { why, retry_after_ms: None };
         let Some(id) = id_in(&call.rendered) else {
             return not_sent("what was rendered is no message of the outbox".to_owned());
         };
-        let aside = self.root.join("tmp").join(format!(
-            "{}.{}.{}",
-            file_name(&id),
-            std::process::id(),
-            self.written.fetch_add(1, Ordering::Relaxed)
-        ));
-        let outcome = match written_aside(&aside, &call.rendered) {
-            Err(e) => not_sent(e.to_string()),
-            Ok(()) if self.clock.now() >= call.deadline => not_sent("the deadline had passed before the write".to_owned()),
-            Ok(()) => self.linked(&aside, id),
+        let aside = match self.written_aside(&id, &call.rendered) {
+            Ok(aside) => aside,
+            Err(e) => return not_sent(e.to_string()),
+        };
+        let outcome = if self.clock.now() < call.deadline {
+            self.linked(&aside, id)
+        } else {
+            not_sent("the deadline had passed before the write".to_owned())
         };
         // Whatever stays behind in `tmp` is no message: readers of a Maildir clear it.
         drop(fs::remove_file(&aside));
         outcome
+    }
+
+    /// Writes into `tmp`, under a name of this write's own. A process that was killed left its file there, and in a
+    /// container the next one has the same process id.
+    fn written_aside(&self, id: &str, bytes: &[u8]) -> std::io::Result<PathBuf> {
+        static WRITTEN: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let n = WRITTEN.fetch_add(1, Ordering::Relaxed);
+            let path = self.root.join("tmp").join(format!("{}.{}.{n}", file_name(id), std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(mut file) => return file.write_all(bytes).and_then(|()| file.sync_all()).map(|()| path),
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
     }
 
     fn linked(&self, aside: &Path, id: String) -> Outcome {
@@ -282,37 +239,15 @@ impl Inner {
     }
 }
 
-fn written_aside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 /// A new name is durable once its folder is.
 fn sync(folder: &Path) -> std::io::Result<()> {
     File::open(folder)?.sync_all()
-}
-
-/// The Message-ID of a message of ours, without brackets; the header may have been folded.
-fn id_in(message: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(message).ok()?;
-    let head = text.split("\r\n\r\n").next()?;
-    let id = head.split("\r\nMessage-ID:").nth(1)?.trim_start().strip_prefix('<')?.split('>').next()?;
-    id.starts_with("ob.").then(|| id.to_owned())
 }
 
 /// The file's name: of the Message-ID only the part that is a digest, for a domain is no safe name.
 fn file_name(id: &str) -> String {
     let name: String = id.split('@').next().unwrap_or_default().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
     format!("{name}{SUFFIX}")
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
-}
-
-fn plain(name: &'static str, value: String) -> HeaderValue {
-    HeaderValue::new(HeaderName::new_from_ascii_str(name), value)
 }
 
 #[cfg(test)]

@@ -214,27 +214,36 @@ impl Engine {
         (seen, Report { what: (), facts, body })
     }
 
-    /// Renders what is sent, once, or reads what was rendered before. The inner error goes to a person.
+    /// Renders what is sent, once, or reads what was rendered before. The inner error goes to a person. As long as nothing of
+    /// it can have reached the target it is rendered anew, so that a mended configuration counts for what waits.
     async fn render(&self, work: &mut Work, target: &dyn Target) -> Result<Result<(), String>, Error> {
-        if let Some(digest) = &work.effect.rendered {
-            let Some(blob) = self.parts.store.blob(digest).await? else {
-                return Ok(Err("what was rendered for it is erased".to_owned()));
-            };
-            work.rendered = blob.bytes;
-            return Ok(Ok(()));
+        let reached = work.effect.steps.iter().flat_map(|step| &step.attempts).any(domain::gate::Attempt::may_have_reached);
+        let kept = match &work.effect.rendered {
+            Some(digest) => self.parts.store.blob(digest).await?,
+            None => None,
+        };
+        if reached {
+            return Ok(match kept {
+                Some(blob) => {
+                    work.rendered = blob.bytes;
+                    Ok(())
+                }
+                None => Err("what was rendered for it is erased".to_owned()),
+            });
         }
         let effect = &work.effect;
         let scene = scene(&work.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal);
-        match target.render(&effect.outgoing_key, &scene) {
-            Ok(bytes) => {
-                let blob = self.blob(bytes.clone());
-                work.effect.rendered = Some(blob.digest());
-                work.blobs.push((Some(work.effect.enquiry.clone()), blob));
-                work.rendered = bytes;
-                Ok(Ok(()))
-            }
-            Err(why) => Ok(Err(format!("what is to be sent cannot be rendered: {why}"))),
+        let bytes = match target.render(&effect.outgoing_key, &scene) {
+            Ok(bytes) => bytes,
+            Err(why) => return Ok(Err(format!("what is to be sent cannot be rendered: {why}"))),
+        };
+        if kept.is_none_or(|blob| blob.bytes != bytes) {
+            let blob = self.blob(bytes.clone());
+            work.effect.rendered = Some(blob.digest());
+            work.blobs.push((Some(work.effect.enquiry.clone()), blob));
         }
+        work.rendered = bytes;
+        Ok(Ok(()))
     }
 
     fn is_too_late(&self, work: &Work, action: Option<&Action>) -> bool {

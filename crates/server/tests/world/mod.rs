@@ -6,6 +6,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of the world")]
 
 pub mod crm;
+pub mod process;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -197,7 +198,13 @@ pub fn mails(data_dir: &Path) -> Vec<String> {
     found
 }
 
+/// The process's TLS provider, which the binary's `main` installs.
+pub fn install_tls() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
 async fn open(dir: &Path, config: &str, clock: &Arc<HandClock>, seed: u64) -> App {
+    install_tls();
     let config = Config::from_text(&dir.join("oncebook.toml"), &placed(dir, config), &|_| None).unwrap_or_else(|e| panic!("{e}"));
     let clock: Arc<dyn Clock> = Arc::<HandClock>::clone(clock);
     let outside = Outside { clock, entropy: Arc::new(SeededEntropy::new(seed)), env: Arc::new(|_| None), stops: Arc::new(Stops::none()) };

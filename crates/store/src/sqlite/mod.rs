@@ -1,14 +1,17 @@
-//! The embedded engine: SQLite in WAL mode, synchronous=FULL, one writer thread with group commit, readers beside it.
+//! The embedded engine: `SQLite` in WAL mode, synchronous=FULL, one writer thread with group commit, readers beside it.
 //!
 //! One process writes a book: it holds a lock beside the file, so every other process that wrote to it is known to be dead.
-//! Here are opening, locking and the hand-over of each verb; `write` and `read` hold the SQL.
+//! Here are opening, locking and the hand-over of each verb; `write`, `lease` and `read` hold the SQL.
 
+mod lease;
 mod migrate;
 mod read;
+#[cfg(test)]
+mod tests;
 mod write;
 mod writer;
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,6 +26,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use self::writer::Writer;
 use crate::error::Error;
 use crate::model::{Arrival, Arrived, Ask, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
+use crate::sound;
 
 /// How long a writer waits for somebody else's lock on the file before the door is told that the book is locked.
 const BUSY: Duration = Duration::from_secs(2);
@@ -44,7 +48,7 @@ pub struct Options {
     pub program: String,
 }
 
-/// A book in one SQLite file.
+/// A book in one `SQLite` file.
 pub struct Sqlite {
     path: PathBuf,
     writer: Option<Writer>,
@@ -52,8 +56,6 @@ pub struct Sqlite {
     stream: StreamId,
     started_at: UtcMs,
     secret: BookSecret,
-    /// Held while the book is open for writing.
-    _lock: Option<File>,
 }
 
 impl Sqlite {
@@ -65,16 +67,8 @@ impl Sqlite {
         migrate::run(&conn)?;
         let secret = migrate::book_secret(&conn, options.new_secret)?;
         let (ord, head) = begin_stream(&conn, &options)?;
-        let writer = Writer::start(conn, ord, head.clone(), options.batch_max.max(1))?;
-        Ok(Self {
-            path: options.path,
-            writer: Some(writer),
-            readers: Arc::default(),
-            stream: head.stream,
-            started_at: options.now,
-            secret,
-            _lock: Some(lock),
-        })
+        let writer = Writer::start(conn, ord, head.clone(), options.batch_max.max(1), lock)?;
+        Ok(Self { path: options.path, writer: Some(writer), readers: Arc::default(), stream: head.stream, started_at: options.now, secret })
     }
 
     /// Opens a book that another process may be writing, to read it only. Verbs that write answer [`Error::Refused`].
@@ -86,7 +80,7 @@ impl Sqlite {
             conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
         let stream = id.as_deref().and_then(StreamId::parse).ok_or_else(|| Error::Corrupt("streams: no stream".to_owned()))?;
         let readers = Arc::new(Mutex::new(vec![conn]));
-        Ok(Self { path: path.to_owned(), writer: None, readers, stream, started_at: UtcMs(0), secret, _lock: None })
+        Ok(Self { path: path.to_owned(), writer: None, readers, stream, started_at: UtcMs(0), secret })
     }
 
     async fn write<R: Send + 'static>(
@@ -123,8 +117,11 @@ fn lock_file(path: &Path) -> Result<File, Error> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let file = File::create(&name).map_err(|e| Error::Unavailable(format!("{}: {e}", name.display())))?;
-    file.try_lock().map_err(|_| Error::Refused(format!("the book {} is open in another process", path.display())))?;
-    Ok(file)
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Refused(format!("the book {} is open in another process", path.display()))),
+        Err(TryLockError::Error(e)) => Err(Error::Unavailable(format!("{}: {e}", name.display()))),
+    }
 }
 
 fn prepare(conn: &Connection) -> Result<(), Error> {
@@ -160,12 +157,18 @@ fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Err
     Ok((ord, head))
 }
 
-/// A failure of SQLite, told by what the caller does next. What it says of a statement names no value.
+/// A failure of `SQLite`, told by what the caller does next. What it says of a statement names no value.
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn fault(error: rusqlite::Error) -> Error {
+    use rusqlite::Error as E;
     use rusqlite::ErrorCode;
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(error.to_string()),
-        Some(ErrorCode::ConstraintViolation) => Error::Conflict("a unique record exists"),
+        Some(ErrorCode::ConstraintViolation) => Error::EXISTS,
+        // A column holds what none of our statements puts there.
+        None if matches!(error, E::FromSqlConversionFailure(..) | E::IntegralValueOutOfRange(..) | E::InvalidColumnType(..)) => {
+            Error::Corrupt(error.to_string())
+        }
         _ => Error::Unavailable(error.to_string()),
     }
 }
@@ -181,10 +184,12 @@ impl crate::Store for Sqlite {
     }
 
     fn dead_since(&self, process: &StreamId) -> Option<UtcMs> {
-        (*process != self.stream).then_some(self.started_at)
+        // Who only reads holds no lock, and knows nothing about the process that may be writing.
+        (self.writer.is_some() && *process != self.stream).then_some(self.started_at)
     }
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
+        sound::arrival(&arrival);
         self.write(move |txn| write::accept(txn, arrival.clone())).await
     }
 
@@ -193,10 +198,12 @@ impl crate::Store for Sqlite {
     }
 
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
-        self.write(move |txn| write::lease(txn, now, until, limit)).await
+        sound::lease(now, until);
+        self.write(move |txn| lease::due(txn, now, until, limit)).await
     }
 
     async fn commit(&self, step: Step) -> Result<(), Error> {
+        sound::step(&step);
         self.write(move |txn| write::commit(txn, &step)).await
     }
 
@@ -257,6 +264,6 @@ impl crate::Store for Sqlite {
     }
 
     async fn ping(&self) -> Result<(), Error> {
-        self.write(|_| Ok(())).await
+        self.write(|txn| write::ping(txn)).await
     }
 }

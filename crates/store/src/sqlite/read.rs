@@ -52,7 +52,10 @@ pub(super) fn resolve(conn: &Connection, name: &str) -> Result<Vec<EnquiryId>, E
         ways.push(("SELECT id FROM enquiries WHERE id = ?1", name.to_owned()));
     }
     if DeliveryId::parse(name).is_some() {
-        ways.push(("SELECT DISTINCT enquiry FROM deliveries WHERE id = ?1 AND enquiry IS NOT NULL", name.to_owned()));
+        ways.push((
+            "SELECT enquiry FROM deliveries WHERE id = ?1 AND enquiry IS NOT NULL GROUP BY enquiry ORDER BY min(item)",
+            name.to_owned(),
+        ));
     }
     if EffectId::parse(name).is_some() {
         ways.push(("SELECT enquiry FROM effects WHERE id = ?1", name.to_owned()));
@@ -60,14 +63,15 @@ pub(super) fn resolve(conn: &Connection, name: &str) -> Result<Vec<EnquiryId>, E
     if ReviewId::parse(name).is_some() {
         ways.push(("SELECT enquiry FROM reviews WHERE id = ?1", name.to_owned()));
     }
-    // An outgoing key of a re-run ends with `#n`; a key that was too long is only found by its text.
+    // An outgoing key of a re-run ends with `#n`.
     let key = name.split_once('#').map_or(name, |(key, _)| key);
-    match Key::parse(key) {
-        Some(key) => ways.push(("SELECT id FROM enquiries WHERE id = ?1", key.enquiry_id().as_str().to_owned())),
-        None if key.matches(':').count() >= 2 => ways.push(("SELECT id FROM enquiries WHERE key = ?1", key.to_owned())),
-        None => {}
+    let parsed = Key::parse(key);
+    ways.extend(parsed.iter().map(|key| ("SELECT id FROM enquiries WHERE id = ?1", key.enquiry_id().as_str().to_owned())));
+    // A value that was too long stands in the text as its digest, which reads like a short value: only the text finds it.
+    if key.matches(':').count() >= 2 && (parsed.is_none() || key.contains(":sha256-")) {
+        ways.push(("SELECT id FROM enquiries WHERE key = ?1", key.to_owned()));
     }
-    ways.push(("SELECT enquiry FROM effects WHERE external_id = ?1", name.to_owned()));
+    ways.push(("SELECT enquiry FROM effects WHERE external_id = ?1 GROUP BY enquiry ORDER BY min(rowid)", name.to_owned()));
     for (sql, value) in ways {
         let mut statement = conn.prepare_cached(sql).map_err(fault)?;
         let found = statement.query_map([value], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -98,13 +102,18 @@ pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Err
         values.push(value);
     };
     if let Some(cursor) = &ask.cursor {
-        only("rowid <".to_owned(), Value::Integer(cursor.parse().map_err(|_| bad_cursor())?));
+        only("rowid <".to_owned(), Value::Integer(cursor.parse().map_err(|_| Error::bad_cursor())?));
     }
     if let Some(source) = ask.source.as_ref().filter(|_| matches!(list, List::Enquiries | List::Deliveries)) {
         only("source =".to_owned(), text(source));
     }
     if let Some(wanted) = &ask.state {
-        let value = if list == List::Reviews { Value::Integer(i64::from(wanted == "open")) } else { text(wanted) };
+        let value = match (list, wanted.as_str()) {
+            (List::Reviews, "open") => Value::Integer(1),
+            (List::Reviews, "closed") => Value::Integer(0),
+            // A state that the list does not know is nobody's.
+            _ => text(wanted),
+        };
         only(format!("{state} ="), value);
     }
     if let Some(enquiry) = ask.enquiry.as_ref().filter(|_| list != List::Enquiries) {
@@ -133,10 +142,10 @@ pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Err
 }
 
 fn journal_page(conn: &Connection, ask: &Ask) -> Result<Page, Error> {
-    let after = match ask.cursor.as_deref().map(|cursor| cursor.split_once('.').ok_or_else(bad_cursor)) {
+    let after = match ask.cursor.as_deref().map(|cursor| cursor.split_once('.').ok_or_else(Error::bad_cursor)) {
         Some(parts) => {
             let (ord, seq) = parts?;
-            (ord.parse().map_err(|_| bad_cursor())?, seq.parse().map_err(|_| bad_cursor())?)
+            (ord.parse().map_err(|_| Error::bad_cursor())?, seq.parse().map_err(|_| Error::bad_cursor())?)
         }
         None => (0_i64, 0_i64),
     };
@@ -164,7 +173,7 @@ pub(super) fn journal_after(conn: &Connection, after: Option<&(StreamId, u64)>, 
         Some((stream, seq)) => {
             let sql = "SELECT ord FROM streams WHERE id = ?1";
             let ord: Option<i64> = conn.query_row(sql, [stream.as_str()], |row| row.get(0)).optional().map_err(fault)?;
-            (ord.ok_or_else(|| Error::Refused("no such stream".to_owned()))?, *seq)
+            (ord.ok_or_else(Error::no_such_stream)?, *seq)
         }
         None => (0, 0),
     };
@@ -223,8 +232,4 @@ fn text(value: &str) -> Value {
 
 fn limit_value(limit: usize) -> Value {
     Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))
-}
-
-fn bad_cursor() -> Error {
-    Error::Refused("this cursor is not one of this list".to_owned())
 }

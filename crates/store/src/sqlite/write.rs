@@ -2,18 +2,18 @@
 
 use domain::digest::Digest;
 use domain::enquiry::Enquiry;
-use domain::gate::Phase;
+use domain::ids::EnquiryId;
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
-use rusqlite::{OptionalExtension as _, Row, named_params};
+use rusqlite::{OptionalExtension as _, named_params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::fault;
 use super::writer::Txn;
-use crate::accept::{self, Before};
+use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
-use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Leases, Proposal, Receipt, Review, Step, TargetState};
+use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Proposal, Receipt, Review, Step, TargetState, Verdict};
 
 pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Error> {
     let mut items = Vec::with_capacity(arrival.items.len());
@@ -39,7 +39,7 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
         }
         items.push(entered.delivery);
     }
-    let owner = owner.as_ref().map(|id| id.as_str());
+    let owner = owner.as_ref().map(EnquiryId::as_str);
     put_blob(txn, &arrival.body, owner, arrival.delivery.at)?;
     Ok(Receipt { items })
 }
@@ -67,46 +67,14 @@ fn before(txn: &Txn<'_>, source: &str, proposal: &Proposal) -> Result<Before, Er
 }
 
 pub(super) fn refuse(txn: &mut Txn<'_>, delivery: &Delivery, body: &Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
+    let delivery = Delivery { verdict: Verdict::Refused, ..delivery.clone() };
     let sql = "INSERT INTO refused (id, source, at, doc, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-    run(txn, sql, (delivery.id.as_str(), &delivery.source, delivery.at.0, json(delivery)?, &body.bytes))?;
-    let sql = "DELETE FROM refused WHERE source = ?1 AND (at < ?2 OR rowid NOT IN
-               (SELECT rowid FROM refused WHERE source = ?1 ORDER BY rowid DESC LIMIT ?3))";
-    run(txn, sql, (&delivery.source, oldest.0, keep)).map(drop)
-}
-
-pub(super) fn lease(txn: &mut Txn<'_>, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
-    let mut leases = Leases { enquiries: take(txn, "enquiries", now, until, limit)?, ..Leases::default() };
-    let left = limit.saturating_sub(leases.enquiries.len());
-    leases.effects = take(txn, "effects", now, until, left)?;
-    let next = "SELECT min(due) FROM (SELECT min(due) AS due FROM enquiries WHERE due > ?1
-                UNION ALL SELECT min(due) FROM effects WHERE due > ?1)";
-    let next: Option<i64> =
-        txn.conn.prepare_cached(next).and_then(|mut statement| statement.query_row([now.0], |row| row.get(0))).map_err(fault)?;
-    leases.next_due = next.map(UtcMs);
-    Ok(leases)
-}
-
-fn take<T: DeserializeOwned>(txn: &Txn<'_>, table: &str, now: UtcMs, until: UtcMs, limit: usize) -> Result<Vec<Lease<T>>, Error> {
-    if limit == 0 {
-        return Ok(Vec::new());
-    }
-    let sql = format!(
-        "UPDATE {table} SET lease_until = :until, fence = fence + 1 WHERE rowid IN
-         (SELECT rowid FROM {table} WHERE due <= :now AND lease_until <= :now ORDER BY due, rowid LIMIT :limit)
-         RETURNING doc, fence, version, due, rowid"
-    );
-    let mut statement = txn.conn.prepare_cached(&sql).map_err(fault)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let read = |row: &Row<'_>| -> rusqlite::Result<(i64, i64, String, u64, u64)> {
-        Ok((row.get(3)?, row.get(4)?, row.get(0)?, row.get(1)?, row.get(2)?))
-    };
-    let rows = statement
-        .query_map(named_params! { ":until": until.0, ":now": now.0, ":limit": limit }, read)
-        .and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>);
-    let mut rows = rows.map_err(fault)?;
-    // RETURNING promises no order; the oldest due goes first.
-    rows.sort_by_key(|row| (row.0, row.1));
-    rows.into_iter().map(|(_, _, doc, fence, version)| Ok(Lease { what: parse(table, &doc)?, fence, version })).collect()
+    run(txn, sql, (delivery.id.as_str(), &delivery.source, delivery.at.0, json(&delivery)?, &body.bytes))?;
+    // By age everywhere: a source that nobody knocks at any more must not keep its bodies for good.
+    run(txn, "DELETE FROM refused WHERE at < ?1", [oldest.0])?;
+    let sql = "DELETE FROM refused WHERE source = ?1 AND rowid NOT IN
+               (SELECT rowid FROM refused WHERE source = ?1 ORDER BY rowid DESC LIMIT ?2)";
+    run(txn, sql, (&delivery.source, keep)).map(drop)
 }
 
 pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
@@ -126,7 +94,7 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
         put_target(txn, target)?;
     }
     for (enquiry, blob) in &step.blobs {
-        put_blob(txn, blob, enquiry.as_ref().map(|id| id.as_str()), step.at)?;
+        put_blob(txn, blob, enquiry.as_ref().map(EnquiryId::as_str), step.at)?;
     }
     for draft in &step.entries {
         txn.append(draft.clone())?;
@@ -155,7 +123,7 @@ fn update_enquiry(txn: &Txn<'_>, change: &EnquiryChange) -> Result<(), Error> {
         ":version": change.version,
         ":fence": change.fence,
     };
-    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::Conflict("the enquiry has changed")) }
+    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::ENQUIRY_CHANGED) }
 }
 
 fn insert_effect(txn: &Txn<'_>, change: &EffectChange) -> Result<(), Error> {
@@ -177,8 +145,6 @@ fn insert_effect(txn: &Txn<'_>, change: &EffectChange) -> Result<(), Error> {
 
 fn update_effect(txn: &Txn<'_>, change: &EffectChange, version: u64) -> Result<(), Error> {
     let effect = &change.effect;
-    let intended = effect.steps.iter().any(|step| step.phase == Phase::Intended);
-    assert!(!intended || change.fence.is_some(), "I5: an intent is made under a lease");
     let sql = "UPDATE effects SET state = :state, external_id = :external, held_lock = :lock, due = :due, doc = :doc,
                lease_until = CASE WHEN :keep THEN lease_until ELSE 0 END, version = version + 1
                WHERE id = :id AND version = :version AND (:fence IS NULL OR fence = :fence)";
@@ -193,21 +159,22 @@ fn update_effect(txn: &Txn<'_>, change: &EffectChange, version: u64) -> Result<(
         ":version": version,
         ":fence": change.fence,
     };
-    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::Conflict("the effect has changed")) }
+    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::EFFECT_CHANGED) }
 }
 
 fn insert_delivery(txn: &Txn<'_>, delivery: &Delivery) -> Result<(), Error> {
     let sql = "INSERT INTO deliveries (id, item, source, verdict, enquiry, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let enquiry = delivery.enquiry.as_ref().map(|id| id.as_str());
+    let enquiry = delivery.enquiry.as_ref().map(EnquiryId::as_str);
     let values = (delivery.id.as_str(), delivery.item, &delivery.source, delivery.verdict.as_str(), enquiry, json(delivery)?);
     run(txn, sql, values).map(drop)
 }
 
 fn put_review(txn: &Txn<'_>, review: &Review) -> Result<(), Error> {
     let sql = "INSERT INTO reviews (id, enquiry, open, doc) VALUES (?1, ?2, ?3, ?4)
-               ON CONFLICT (id) DO UPDATE SET open = excluded.open, doc = excluded.doc";
+               ON CONFLICT (id) DO UPDATE SET open = excluded.open, doc = excluded.doc WHERE open = 1 OR excluded.open = 1";
     let values = (review.id.as_str(), review.enquiry.as_str(), review.closed_at.is_none(), json(review)?);
-    run(txn, sql, values).map(drop)
+    // Of two people who decide at once, the second is told so.
+    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::REVIEW_CLOSED) }
 }
 
 fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
@@ -215,8 +182,10 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
     run(txn, sql, (&target.name, json(target)?)).map(drop)
 }
 
+/// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.
 fn put_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&str>, at: UtcMs) -> Result<(), Error> {
-    let sql = "INSERT INTO blobs (digest, nonce, bytes, enquiry, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (digest) DO NOTHING";
+    let sql = "INSERT INTO blobs (digest, nonce, bytes, enquiry, at) VALUES (?1, ?2, ?3, ?4, ?5)
+               ON CONFLICT (digest) DO UPDATE SET enquiry = excluded.enquiry WHERE enquiry IS NULL";
     let digest = blob.digest();
     run(txn, sql, (digest.as_bytes().as_slice(), blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
 }
@@ -230,20 +199,36 @@ pub(super) fn adopt_rule(txn: &mut Txn<'_>, source: &str, rule: &str, draft: Dra
 
 pub(super) fn prune(txn: &mut Txn<'_>, before: UtcMs, now: UtcMs) -> Result<u64, Error> {
     // A page at a time, so that no transaction and no entry grows with the book. What an open enquiry still needs, and what
-    // no enquiry came of yet (quarantine), stays.
-    let sql = "DELETE FROM blobs WHERE rowid IN (SELECT b.rowid FROM blobs b JOIN enquiries e ON e.id = b.enquiry
-               WHERE b.at < ?1 AND e.standing IN ('settled', 'merged') LIMIT 500) RETURNING digest";
+    // no enquiry came of yet (quarantine), stays. A batch's body belongs to the first of its enquiries; the others are asked
+    // as well, and so is an item in quarantine unless the same body was let in again later.
+    let sql = "DELETE FROM blobs WHERE rowid IN (
+               SELECT b.rowid FROM blobs b JOIN enquiries e ON e.id = b.enquiry
+               WHERE b.at < ?1 AND e.standing IN ('settled', 'merged') AND NOT EXISTS (
+                   SELECT 1 FROM deliveries d JOIN deliveries item ON item.id = d.id LEFT JOIN enquiries o ON o.id = item.enquiry
+                   WHERE d.enquiry = b.enquiry AND d.doc ->> 'body' = lower(hex(b.digest)) AND (
+                       o.standing NOT IN ('settled', 'merged')
+                       OR item.verdict = 'quarantined' AND NOT EXISTS (
+                           SELECT 1 FROM deliveries later WHERE later.enquiry = b.enquiry AND later.id <> item.id
+                           AND later.rowid > item.rowid AND later.doc ->> 'body' = lower(hex(b.digest)))))
+               ORDER BY b.rowid LIMIT ?2) RETURNING digest";
     let mut statement = txn.conn.prepare_cached(sql).map_err(fault)?;
-    let dropped = statement.query_map([before.0], |row| row.get::<_, Vec<u8>>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let mut digests: Vec<Digest> = dropped.map_err(fault)?.iter().filter_map(|bytes| Digest::from_slice(bytes)).collect();
+    let dropped =
+        statement.query_map((before.0, PRUNE_MAX), |row| row.get::<_, Vec<u8>>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let digests = dropped.map_err(fault)?.iter().map(|bytes| Digest::from_slice(bytes)).collect::<Option<Vec<_>>>();
     drop(statement);
+    let mut digests = digests.ok_or_else(|| Error::Corrupt("blobs: a digest is not 32 bytes".to_owned()))?;
     if digests.is_empty() {
         return Ok(0);
     }
     digests.sort();
     let count = u64::try_from(digests.len()).unwrap_or(u64::MAX);
-    txn.append(Draft::blob_erased(now, "retention", "older than the retention allows", digests))?;
+    txn.append(accept::pruned(now, digests))?;
     Ok(count)
+}
+
+/// Writes a page, for a transaction that changes nothing would succeed on a full disk too.
+pub(super) fn ping(txn: &Txn<'_>) -> Result<(), Error> {
+    run(txn, "INSERT INTO meta (name, value) VALUES ('ping', x'') ON CONFLICT (name) DO UPDATE SET value = excluded.value", []).map(drop)
 }
 
 fn run(txn: &Txn<'_>, sql: &str, values: impl rusqlite::Params) -> Result<usize, Error> {

@@ -3,7 +3,10 @@
 //! Each caller's work runs in a savepoint of its own, so that one that fails takes nothing else with it. Nobody is answered
 //! before the commit. If the commit of a batch fails, each work is tried once more alone; what then fails is told so.
 
-use rusqlite::{Connection, TransactionBehavior};
+use std::fs::File;
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use domain::ids::EnquiryId;
@@ -13,7 +16,7 @@ use super::fault;
 use crate::error::Error;
 
 /// How many callers may wait for the writer. More are turned away at once: the door then answers 503 (I1).
-const QUEUE_MAX: usize = 4096;
+pub(super) const QUEUE_MAX: usize = 4096;
 
 /// The journal's end, and what a caller's work may do inside the transaction.
 pub(super) struct Txn<'a> {
@@ -73,21 +76,22 @@ impl<R: Send, F: FnMut(&mut Txn<'_>) -> Result<R, Error> + Send> Work for Wanted
     }
 }
 
-/// The way to the writer's thread.
-#[derive(Clone)]
+/// The way to the writer's thread. Dropped, it waits until the thread has done what was asked of it.
 pub(super) struct Writer {
-    queue: mpsc::Sender<Box<dyn Work>>,
+    queue: Option<mpsc::Sender<Box<dyn Work>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Starts the thread. `ord` and `head` are the stream that this process writes.
-    pub(super) fn start(conn: Connection, ord: i64, head: Head, batch_max: usize) -> Result<Self, Error> {
+    /// Starts the thread. `ord` and `head` are the stream that this process writes; `lock` is let go when the thread ends,
+    /// for until then this process may write.
+    pub(super) fn start(conn: Connection, ord: i64, head: Head, batch_max: usize, lock: File) -> Result<Self, Error> {
         let (queue, wanted) = mpsc::channel(QUEUE_MAX);
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("book-writer".to_owned())
-            .spawn(move || Desk { conn, ord, head, batch_max }.serve(wanted))
+            .spawn(move || Desk { conn, ord, head, batch_max, _lock: lock }.serve(wanted))
             .map_err(|e| Error::Unavailable(format!("the writer's thread cannot start: {e}")))?;
-        Ok(Self { queue })
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
     /// Runs the work inside the next transaction and waits until that is durable.
@@ -97,7 +101,8 @@ impl Writer {
         F: FnMut(&mut Txn<'_>) -> Result<R, Error> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        self.queue.try_send(Box::new(Wanted { work, result: None, reply })).map_err(|refused| {
+        let Some(queue) = &self.queue else { unreachable!("the queue is taken only by drop") };
+        queue.try_send(Box::new(Wanted { work, result: None, reply })).map_err(|refused| {
             Error::Unavailable(match refused {
                 mpsc::error::TrySendError::Full(_) => "more writes wait than the book takes".to_owned(),
                 mpsc::error::TrySendError::Closed(_) => "the writer has stopped".to_owned(),
@@ -107,22 +112,39 @@ impl Writer {
     }
 }
 
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            // It has printed what it had to say; whoever waited for it was told that it stopped.
+            drop(panic);
+        }
+    }
+}
+
 /// What the thread owns.
 struct Desk {
     conn: Connection,
     ord: i64,
     head: Head,
     batch_max: usize,
+    /// After the connection, so that it is let go last.
+    _lock: File,
+}
+
+/// Why nothing of a batch stands.
+enum Failed {
+    /// It could not begin: somebody else has the file locked. Trying each work alone would wait as long for every one.
+    ToBegin(Error),
+    /// It broke on the way.
+    Later(Error),
 }
 
 impl Desk {
     fn serve(mut self, mut wanted: mpsc::Receiver<Box<dyn Work>>) {
         while let Some(first) = wanted.blocking_recv() {
-            let mut batch = vec![first];
-            while batch.len() < self.batch_max {
-                let Ok(next) = wanted.try_recv() else { break };
-                batch.push(next);
-            }
+            let more = std::iter::from_fn(|| wanted.try_recv().ok()).take(self.batch_max - 1);
+            let batch = std::iter::once(first).chain(more).collect();
             self.commit(batch);
         }
     }
@@ -130,35 +152,43 @@ impl Desk {
     fn commit(&mut self, mut batch: Vec<Box<dyn Work>>) {
         match self.transaction(&mut batch) {
             Ok(answers) => answer_all(batch, answers),
-            Err(error) if batch.len() == 1 => answer_all(batch, vec![Err(error)]),
+            Err(Failed::ToBegin(error)) => batch.into_iter().for_each(|work| work.answer(Err(error.clone()))),
+            Err(Failed::Later(error)) if batch.len() == 1 => answer_all(batch, vec![Err(error)]),
             // One that is too large for what is left of the disk must not fail its neighbours.
-            Err(_) => batch.into_iter().for_each(|work| self.commit(vec![work])),
+            Err(Failed::Later(_)) => batch.into_iter().for_each(|work| self.commit(vec![work])),
         }
     }
 
     /// Runs all of them in one transaction. `Err`: nothing of it stands, and the journal's end is where it was.
-    fn transaction(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Vec<Result<(), Error>>, Error> {
-        let before = self.head.clone();
-        let mut head = before.clone();
-        let result = (|| {
-            let mut transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-            let mut answers = Vec::with_capacity(batch.len());
-            for work in batch {
-                let savepoint = transaction.savepoint().map_err(fault)?;
-                let mut own = head.clone();
-                let done = work.run(&mut Txn { conn: &savepoint, ord: self.ord, head: &mut own });
-                if done.is_ok() {
-                    savepoint.commit().map_err(fault)?;
-                    head = own;
-                }
-                answers.push(done);
-            }
-            transaction.commit().map_err(fault)?;
-            Ok(answers)
-        })();
-        self.head = if result.is_ok() { head } else { before };
-        result
+    fn transaction(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Vec<Result<(), Error>>, Failed> {
+        let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
+        let mut transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
+        let mut head = self.head.clone();
+        let mut answers = Vec::with_capacity(batch.len());
+        for work in batch {
+            answers.push(run_alone(&mut transaction, self.ord, &mut head, work.as_mut()).map_err(Failed::Later)?);
+        }
+        transaction.commit().map_err(|e| Failed::Later(fault(e)))?;
+        self.head = head;
+        Ok(answers)
     }
+}
+
+/// Runs one work in a savepoint of its own. The outer `Err`: the whole transaction is gone.
+fn run_alone(transaction: &mut Transaction<'_>, ord: i64, head: &mut Head, work: &mut dyn Work) -> Result<Result<(), Error>, Error> {
+    let savepoint = transaction.savepoint().map_err(fault)?;
+    let mut own = head.clone();
+    let done = work.run(&mut Txn { conn: &savepoint, ord, head: &mut own });
+    // On a full disk the engine rolls back not the statement but everything. Going on here would have the works that are
+    // left commit one by one, behind a journal's end that is not there.
+    if savepoint.is_autocommit() {
+        return Err(done.err().unwrap_or_else(|| Error::Unavailable("the transaction was rolled back".to_owned())));
+    }
+    if done.is_ok() {
+        savepoint.commit().map_err(fault)?;
+        *head = own;
+    }
+    Ok(done)
 }
 
 fn answer_all(batch: Vec<Box<dyn Work>>, answers: Vec<Result<(), Error>>) {

@@ -27,7 +27,7 @@ pub(super) enum Mood {
 pub(super) struct Crm {
     state: Arc<Mutex<State>>,
     /// Told with each record that was made.
-    pub(super) written: Arc<Notify>,
+    written: Arc<Notify>,
     address: SocketAddr,
     door: Arc<Mutex<Option<tokio_util::sync::CancellationToken>>>,
     tasks: TaskTracker,
@@ -62,6 +62,13 @@ impl Crm {
     pub(super) fn count(&self, key_end: &str) -> usize {
         let of = |record: &&Value| record["external_key"].as_str().is_some_and(|key| key.ends_with(key_end));
         self.state().records.iter().filter(of).count()
+    }
+
+    /// Waits until a record stands whose key ends so.
+    pub(super) async fn wait_for(&self, key_end: &str) {
+        while self.count(key_end) == 0 {
+            self.written.notified().await;
+        }
     }
 
     pub(super) fn set_mood(&self, mood: Mood) {

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use domain::time::UtcMs;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
-use serde::Serialize;
 
-use super::{Person, Work};
+use super::records::{CONTACT, Contact, DEAL, Deal, read_contact, read_deal};
+use super::rendered::{Person, Work};
 use crate::stops::Stops;
 
 const SCHEMA_VERSION: i64 = 1;
@@ -26,59 +26,6 @@ const SCHEMA: &str = "
         deal_id INTEGER NOT NULL REFERENCES deals (id), contact_id INTEGER NOT NULL REFERENCES contacts (id),
         PRIMARY KEY (deal_id, contact_id)) WITHOUT ROWID;
     PRAGMA user_version = 1;";
-
-const DEAL: &str = "SELECT id, key, title, message, summary, priority, request_type, amount, contact_id, created_at FROM deals";
-const CONTACT: &str = "SELECT id, address, email, phone, name, company, created_at FROM contacts";
-
-/// A deal, as anybody may read it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Deal {
-    /// `deal-7`.
-    pub id: String,
-    /// Its number, for paging.
-    #[serde(skip)]
-    pub number: i64,
-    /// Our key: no other deal has it.
-    pub key: String,
-    /// One line.
-    pub title: String,
-    /// What was asked.
-    pub message: Option<String>,
-    /// The qualification's summary.
-    pub summary: Option<String>,
-    /// The qualification's priority.
-    pub priority: Option<String>,
-    /// The qualification's request type.
-    pub request_type: Option<String>,
-    /// A budget, as written.
-    pub amount: Option<String>,
-    /// `contact-1`.
-    pub contact_id: Option<String>,
-    /// When it was written, RFC 3339.
-    pub created_at: String,
-}
-
-/// A contact, as anybody may read it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Contact {
-    /// `contact-1`.
-    pub id: String,
-    /// Its number, for paging.
-    #[serde(skip)]
-    pub number: i64,
-    /// No other contact has it.
-    pub address: String,
-    /// E-mail address.
-    pub email: Option<String>,
-    /// Phone number, as written.
-    pub phone: Option<String>,
-    /// Name.
-    pub name: Option<String>,
-    /// Company.
-    pub company: Option<String>,
-    /// When it was written, RFC 3339.
-    pub created_at: String,
-}
 
 /// What came of writing. An error beside it means: not known.
 #[derive(Debug)]
@@ -103,16 +50,20 @@ impl Book {
         connection.pragma_update(None, "journal_mode", "WAL").map_err(told)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
         connection.pragma_update(None, "foreign_keys", "ON").map_err(told)?;
-        // Two processes may make the file at the same time.
-        let making = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
-        match making.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).map_err(told)? {
-            0 => making.execute_batch(SCHEMA).map_err(told)?,
-            SCHEMA_VERSION => {}
-            newer => {
-                return Err(format!("the desk at {} is of version {newer}, newer than this program's {SCHEMA_VERSION}", path.display()));
+        let version = |c: &Connection| c.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+        // A file that is made already is not locked: somebody may be writing it.
+        if version(&connection).map_err(told)? == 0 {
+            let making = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+            // Asked again, for two processes may make the file at the same time.
+            if version(&making).map_err(told)? == 0 {
+                making.execute_batch(SCHEMA).map_err(told)?;
             }
+            making.commit().map_err(told)?;
         }
-        making.commit().map_err(told)?;
+        match version(&connection).map_err(told)? {
+            SCHEMA_VERSION => {}
+            other => return Err(format!("the desk at {} is of version {other}, this program knows {SCHEMA_VERSION}", path.display())),
+        }
         Ok(Self { connection, stops })
     }
 
@@ -237,37 +188,6 @@ impl Book {
         let rows = statement.query_map(with, read).map_err(|e| e.to_string())?;
         rows.collect::<Result<_, _>>().map_err(|e| e.to_string())
     }
-}
-
-fn read_deal(row: &Row<'_>) -> rusqlite::Result<Deal> {
-    let number: i64 = row.get(0)?;
-    Ok(Deal {
-        id: format!("deal-{number}"),
-        number,
-        key: row.get(1)?,
-        title: row.get(2)?,
-        message: row.get(3)?,
-        summary: row.get(4)?,
-        priority: row.get(5)?,
-        request_type: row.get(6)?,
-        amount: row.get(7)?,
-        contact_id: row.get::<_, Option<i64>>(8)?.map(|id| format!("contact-{id}")),
-        created_at: UtcMs(row.get(9)?).rfc3339(),
-    })
-}
-
-fn read_contact(row: &Row<'_>) -> rusqlite::Result<Contact> {
-    let number: i64 = row.get(0)?;
-    Ok(Contact {
-        id: format!("contact-{number}"),
-        number,
-        address: row.get(1)?,
-        email: row.get(2)?,
-        phone: row.get(3)?,
-        name: row.get(4)?,
-        company: row.get(5)?,
-        created_at: UtcMs(row.get(6)?).rfc3339(),
-    })
 }
 
 /// A uniqueness that was violated; any other constraint is our own mistake.

@@ -5,6 +5,8 @@
 //! is adopted: writing it is a conflict, and only the link step fills the fields that stand empty in it.
 
 mod book;
+mod records;
+mod rendered;
 #[cfg(test)]
 mod tests;
 
@@ -15,14 +17,14 @@ use async_trait::async_trait;
 use domain::enquiry::Fields;
 use domain::gate::{Find, StepKind};
 use domain::time::{Clock, UtcMs};
-use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use self::book::{Book, Put};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
 use crate::stops::Stops;
 
-pub use self::book::{Contact, Deal};
+pub use self::records::{Contact, Deal};
+use self::rendered::Rendered;
 
 /// A local file answers at once or not at all.
 const TIMEOUT_MS: i64 = 5_000;
@@ -46,35 +48,6 @@ pub struct Desk {
 struct Inner {
     book: Mutex<Book>,
     clock: Arc<dyn Clock>,
-}
-
-/// What is rendered once and kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Rendered {
-    contact: Option<Person>,
-    deal: Work,
-}
-
-/// The contact that a deal belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Person {
-    /// What it is unique by: the e-mail address, else the phone number without its punctuation.
-    address: String,
-    email: Option<String>,
-    phone: Option<String>,
-    name: Option<String>,
-    company: Option<String>,
-}
-
-/// The deal itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Work {
-    title: String,
-    message: Option<String>,
-    summary: Option<String>,
-    priority: Option<String>,
-    request_type: Option<String>,
-    amount: Option<String>,
 }
 
 impl Desk {
@@ -133,23 +106,7 @@ impl Target for Desk {
     }
 
     fn render(&self, _: &str, scene: &Json) -> Result<Vec<u8>, String> {
-        let text = |pointer: &str| scene.pointer(pointer).and_then(Json::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
-        let (email, phone) = (text("/enquiry/contact/email"), text("/enquiry/contact/phone"));
-        let address = email.as_deref().map(|email| email.trim().to_lowercase()).or_else(|| phone.as_deref().map(dialled));
-        let (name, company) = (text("/enquiry/contact/name"), text("/enquiry/contact/company"));
-        let summary = text("/enquiry/summary").or_else(|| text("/qualification/summary"));
-        let rendered = Rendered {
-            contact: address.map(|address| Person { address, email, phone, name, company }),
-            deal: Work {
-                title: summary.clone().unwrap_or_else(|| "Enquiry".to_owned()),
-                message: text("/enquiry/message"),
-                summary,
-                priority: text("/qualification/priority"),
-                request_type: text("/qualification/request_type"),
-                amount: text("/qualification/budget"),
-            },
-        };
-        serde_json::to_vec(&rendered).map_err(|e| e.to_string())
+        serde_json::to_vec(&Rendered::of(scene)).map_err(|e| e.to_string())
     }
 
     async fn write(&self, call: &Call) -> Report<Outcome> {
@@ -251,10 +208,4 @@ fn rendered(call: &Call) -> Result<Rendered, String> {
 fn compared(fields: &[(&str, bool)]) -> ReadBack {
     let names: Vec<&str> = fields.iter().filter(|(_, equal)| !equal).map(|&(name, _)| name).collect();
     if names.is_empty() { ReadBack::Same } else { ReadBack::Differs(names.join(", ")) }
-}
-
-/// A phone number without its punctuation: `+49 (30) 1-2` and `+493012` are one contact's. A text without digits stays.
-fn dialled(phone: &str) -> String {
-    let digits: String = phone.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
-    if digits.chars().any(|c| c.is_ascii_digit()) { digits } else { phone.trim().to_owned() }
 }

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use domain::time::Later;
 use serde_json::json;
 
+use super::rendered::dialled;
 use super::*;
 
 /// Stands still.

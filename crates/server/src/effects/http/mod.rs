@@ -1,11 +1,12 @@
 //! The target `http`: any JSON API, described by templates and pointers.
 //!
-//! Here are its parameters, their check, and the request as it is rendered once. [`client`] sends, [`write`] reads the
+//! Here its [`params`] are checked and the request is rendered, once. [`client`] sends, [`write`] reads the
 //! answer to a write, [`find`] looks up by key, [`read`] reads back. One API's habits (its limits, its search lag) are the
 //! configuration's to say; nothing here knows a vendor.
 
 mod client;
 mod find;
+mod params;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -25,89 +26,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use self::client::Client;
+pub use self::params::{FindParams, HttpParams, LookUpParams, ReadParams, WriteParams};
+
 use super::template::{Place, Secrets, Template, scene};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
-
-/// What an `http` target is made of. Templates are texts, as configured.
-pub struct HttpParams {
-    /// How long a connection, and then the whole answer, is awaited, in ms.
-    pub timeout_ms: i64,
-    /// The longest a sent request may still take effect, in ms.
-    pub settle_ms: i64,
-    /// Headers of every request: name and template. Only these templates may ask for secrets.
-    pub headers: BTreeMap<String, String>,
-    /// How a record is written.
-    pub write: WriteParams,
-    /// How it is found by our key; without it the target cannot be asked.
-    pub find: Option<FindParams>,
-    /// How it is read by its id; without it the look-up reads back too.
-    pub read: Option<ReadParams>,
-    /// Statuses that this API documents as "not done", e.g. 503. 4xx and 5xx only.
-    pub not_executed: Vec<u16>,
-    /// Deadlines and Retry-After dates are measured against it.
-    pub clock: Arc<dyn Clock>,
-    /// What `secret('…')` in a header's template asks.
-    pub secrets: Secrets,
-}
-
-/// `write = { … }`.
-#[derive(Clone, Debug)]
-pub struct WriteParams {
-    /// `POST`, `PUT`, `PATCH`.
-    pub method: String,
-    /// Template of the URL.
-    pub url: String,
-    /// Template of the body.
-    pub body: String,
-    /// The body's type; `application/json` unless said otherwise.
-    pub content_type: String,
-    /// Where the answer holds the record's id.
-    pub id: Pointer,
-    /// What else a 2xx answer must hold before its id counts, e.g. `/data/0/status` = `success`: some APIs put a refusal,
-    /// with the id of somebody else's record, into a 200 (`zoho_200_duplicate`).
-    pub ok: BTreeMap<Pointer, String>,
-}
-
-/// `find = { … }`: how safe it is to send again, and how to ask.
-#[derive(Clone, Debug)]
-pub struct FindParams {
-    /// The class. `Upsert` and `Window` say in `looks` whether `look_up` is there; it is set right here.
-    pub consistency: Find,
-    /// The look-up by key; `Unique`, `Strong` and `Lagging` cannot be without.
-    pub look_up: Option<LookUpParams>,
-}
-
-/// The look-up by our key.
-#[derive(Clone, Debug)]
-pub struct LookUpParams {
-    /// `GET`, or `POST` for a search.
-    pub method: String,
-    /// Template of the URL.
-    pub url: String,
-    /// Template of a JSON body, for a search.
-    pub body: Option<String>,
-    /// Where the answer holds the list of records; empty for the body itself.
-    pub records: Pointer,
-    /// Where a record holds its id.
-    pub id: Pointer,
-    /// Where a record holds our key.
-    pub key: Pointer,
-    /// Where the answer holds the URL of the next page, if it comes in pages.
-    pub next: Option<Pointer>,
-}
-
-/// `read = { … }`.
-#[derive(Clone, Debug)]
-pub struct ReadParams {
-    /// Usually `GET`.
-    pub method: String,
-    /// Template of the URL; knows `id`.
-    pub url: String,
-    /// Where the answer holds our key.
-    pub key: Pointer,
-    /// What else must be equal: pointer and template. A null or missing field equals an empty text.
-    pub expect: BTreeMap<Pointer, String>,
-}
 
 /// The target `http`.
 pub struct Http {

@@ -105,7 +105,8 @@ fn call(target: &Http) -> Call {
 
 #[test]
 fn mistakes_of_the_configuration_are_named() {
-    let cases: [(fn(&mut HttpParams), &str); 8] = [
+    type Spoil = fn(&mut HttpParams);
+    let cases: [(Spoil, &str); 8] = [
         (|p| p.write.method = "PO ST".to_owned(), "write.method"),
         (|p| p.write.body = "{{ enquiry".to_owned(), "write.body"),
         (|p| p.write.url = "{{ secret('env:CRM_TOKEN') }}".to_owned(), "headers only"),
@@ -129,7 +130,7 @@ fn what_is_rendered_is_whole_and_holds_no_secret() {
     let target = http(params("http://127.0.0.1:1"));
     let rendered = String::from_utf8(target.render(KEY, &scene_json()).unwrap()).unwrap();
     assert!(!rendered.contains("secret"), "{rendered}");
-    assert!(rendered.contains(r#"/deals"#) && rendered.contains(r#"lead 77"#), "{rendered}");
+    assert!(rendered.contains("/deals") && rendered.contains("lead 77"), "{rendered}");
     assert_eq!(rendered, String::from_utf8(target.render(KEY, &scene_json()).unwrap()).unwrap());
 }
 
@@ -145,7 +146,7 @@ fn a_body_that_is_no_json_and_a_url_that_is_none_are_refused_before_anything_is_
 
 #[test]
 fn the_class_says_whether_there_is_a_look_up() {
-    let find = |consistency, look_up| {
+    let find = |consistency, look_up: bool| {
         let mut params = params("http://127.0.0.1:1");
         let find = params.find.as_mut().unwrap();
         find.consistency = consistency;

@@ -71,52 +71,6 @@ fn call(outbox: &Outbox, key: &str) -> Call {
 }
 
 #[tokio::test]
-async fn a_message_is_built_whole_and_the_same_each_time() {
-    let folder = Folder::new();
-    let outbox = folder.outbox();
-    let bytes = call(&outbox, "web:submission:1").rendered;
-    let text = String::from_utf8(bytes.clone()).unwrap();
-    for line in [
-        "From: \"Sample Desk\" <desk@example.com>\r\n",
-        "To: avery@example.com\r\n",
-        "Subject: Re: Ten chairs\r\n",
-        "Date: Mon, 02 Mar 2026 09:15:04 +0000\r\n",
-        "Auto-Submitted: auto-generated\r\n",
-        "X-Oncebook-Key: web:submission:1\r\n",
-        "MIME-Version: 1.0\r\n",
-    ] {
-        assert!(text.contains(line), "{line} in {text}");
-    }
-    assert!(!text.contains("model@example.org"));
-    assert_eq!(bytes, call(&outbox, "web:submission:1").rendered);
-    let ids = ["web:submission:1", "web:submission:2", "web:submission:1#1"].map(|key| id_in(&call(&outbox, key).rendered).unwrap());
-    assert!(ids[0].starts_with("ob.") && ids[0].ends_with("@example.com"), "{}", ids[0]);
-    assert!(ids[0] != ids[1] && ids[0] != ids[2]);
-}
-
-#[test]
-fn nothing_of_the_enquiry_becomes_a_header() {
-    let folder = Folder::new();
-    let outbox = folder.outbox();
-    let injected = "x\r\nBcc: evil@example.org\r\n\r\nbody";
-    let text = String::from_utf8(outbox.render("k", &told(Some("a@example.com"), injected)).unwrap()).unwrap();
-    let head = text.split("\r\n\r\n").next().unwrap();
-    assert!(!head.lines().any(|line| line.starts_with("Bcc")), "{head}");
-    for address in
-        ["a@example.com\r\nBcc: evil@example.org", "a@example.com, b@example.org", "a b@example.com", "nobody", "<a@example.com>", "a@"]
-    {
-        let why = outbox.render("k", &told(Some(address), "x")).unwrap_err();
-        assert!(why.contains("address"), "{address}: {why}");
-    }
-    assert!(outbox.render("k", &told(None, "x")).unwrap_err().contains("no e-mail address"));
-    let folded =
-        outbox.render(&format!("k{}", "é\r\nBcc: e@example.org".repeat(9)), &told(Some("a@example.com"), &"ü".repeat(200))).unwrap();
-    let folded = String::from_utf8(folded).unwrap();
-    assert!(!folded.split("\r\n\r\n").next().unwrap().lines().any(|line| line.starts_with("Bcc")), "{folded}");
-    assert!(id_in(folded.as_bytes()).is_some());
-}
-
-#[tokio::test]
 async fn a_second_message_of_the_same_name_is_a_conflict_and_is_found() {
     let folder = Folder::new();
     let outbox = folder.outbox();
@@ -182,10 +136,4 @@ async fn after_the_deadline_nothing_is_written() {
     let late = Call { deadline: UtcMs(1_000), ..call(&outbox, "k") };
     assert!(matches!(outbox.write(&late).await.what, Outcome::NotSent { .. }));
     assert!(outbox.messages().await.unwrap().is_empty());
-}
-
-#[test]
-fn a_template_file_may_begin_with_its_subject() {
-    assert_eq!(subject_and_text("Subject: Re: {{ enquiry.summary }}\n\nHello"), (Some("Re: {{ enquiry.summary }}"), "Hello"));
-    assert_eq!(subject_and_text("Hello\nSubject: x"), (None, "Hello\nSubject: x"));
 }

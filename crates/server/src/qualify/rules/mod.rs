@@ -1,151 +1,22 @@
 //! The qualifier `rules/1`: the embedded default, small and deterministic. It counts words; it understands nothing.
 //!
-//! Each result can be explained: [`read`] names the words of its tables that decided. The tables are English and German.
-//! Amounts and contact facts are found by [`found`]. Words are compared lower-cased and from a word's beginning.
+//! Each result can be explained: [`read`] names the words of [`tables`] that decided. Amounts and contact facts are found
+//! by [`found`], the line for people by [`summary`].
 
 mod found;
 mod summary;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 use async_trait::async_trait;
 use domain::enquiry::{Fields, Priority, Qualification};
 
+use self::tables::{AUTO, JOB, SALES, SPAM, SPAM_HINTS, SUPPORT, UNHURRIED, URGENT};
 use super::{Qualifier, QualifyError};
 
 /// More of a message is not read: what an enquiry is about stands at its beginning.
 const READ_MAX: usize = 20_000;
-
-/// Said by people who sell to us; one is enough.
-const SPAM: &[&str] = &[
-    "rank your website",
-    "rank your site",
-    "we offer seo",
-    "our seo services",
-    "guest post on your",
-    "buy backlinks",
-    "high quality backlinks",
-    "traffic to your website",
-    "online casino",
-    "viagra",
-    "crypto investment",
-    "invest in bitcoin",
-    "email list for sale",
-    "gastbeitrag auf ihrer",
-    "backlinks kaufen",
-    "ihre website auf platz",
-    "kredit ohne schufa",
-];
-/// Said by spam and by customers; two of them together with a link are spam.
-const SPAM_HINTS: &[&str] = &["seo", "backlink", "guest post", "first page of google", "casino", "bitcoin", "loan", "domain authority"];
-/// Said by machines.
-const AUTO: &[&str] = &[
-    "out of office",
-    "out of the office",
-    "automatic reply",
-    "auto reply",
-    "autoreply",
-    "undeliverable",
-    "delivery status notification",
-    "abwesenheitsnotiz",
-    "automatische antwort",
-    "nicht im büro",
-    "unzustellbar",
-];
-const JOB: &[&str] = &[
-    "job application",
-    "apply for the position",
-    "apply for a position",
-    "applying for",
-    "my cv",
-    "my resume",
-    "my résumé",
-    "vacancy",
-    "vacancies",
-    "internship",
-    "bewerbung",
-    "bewerbe mich",
-    "lebenslauf",
-    "praktikum",
-    "stellenanzeige",
-    "ausbildungsplatz",
-];
-const SUPPORT: &[&str] = &[
-    "not working",
-    "doesn t work",
-    "does not work",
-    "stopped working",
-    "broken",
-    "error message",
-    "can t log in",
-    "cannot log in",
-    "my password",
-    "refund",
-    "complaint",
-    "cancel my",
-    "my order",
-    "funktioniert nicht",
-    "geht nicht",
-    "fehlermeldung",
-    "störung",
-    "defekt",
-    "reklamation",
-    "mein passwort",
-    "kündig",
-    "meine bestellung",
-    "meine rechnung",
-];
-const SALES: &[&str] = &[
-    "quote",
-    "quotation",
-    "price",
-    "pricing",
-    "how much",
-    "cost",
-    "estimate",
-    "proposal",
-    "buy ",
-    "purchase",
-    "demo",
-    "budget",
-    "interested in",
-    "looking for",
-    "would like to book",
-    "would like to order",
-    "consultation",
-    "angebot",
-    "preis",
-    "kosten",
-    "was kostet",
-    "kaufen",
-    "bestellen",
-    "interessiere mich",
-    "interessieren uns",
-    "interesse an",
-    "beratung",
-    "kostenvoranschlag",
-    "beauftragen",
-];
-const URGENT: &[&str] = &[
-    "urgent",
-    "asap",
-    "as soon as possible",
-    "immediately",
-    "right away",
-    "emergency",
-    "today",
-    "by tomorrow",
-    "dringend",
-    "sofort",
-    "heute noch",
-    "schnellstmöglich",
-    "so schnell wie möglich",
-    "umgehend",
-    "notfall",
-    "eilt",
-];
-/// Looked at before the urgent words, for `not urgent` holds one.
-const UNHURRIED: &[&str] = &["not urgent", "no rush", "no hurry", "just curious", "nicht dringend", "keine eile", "hat zeit", "eilt nicht"];
 
 /// The qualifier `rules`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -93,7 +93,7 @@ fn contact_facts_are_those_that_stand_in_the_text() {
         .0
         .contact_facts;
     assert_eq!(facts, ["email: b.c@example.org", "phone: +49 (30) 123-4567", "phone: 030 123456789"]);
-    let many: String = (0..50).map(|n| format!("a{n}@example.org ")).collect();
+    let many = ["a", "b", "c", "d", "e", "f", "g"].map(|name| format!("{name}@example.org")).join(" ");
     assert_eq!(asked(&many).0.contact_facts.len(), 5);
 }
 

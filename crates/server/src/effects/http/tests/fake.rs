@@ -11,8 +11,10 @@ pub(super) enum Reply {
     Says(u16, String, String),
     /// Reads it all and closes.
     Drops,
-    /// Reads it all and keeps the connection open without a word.
+    /// Reads it all and says nothing.
     Waits,
+    /// Answers, and keeps the connection open for more, which it does not read.
+    Keeps(u16, String),
     /// Announces a longer body than it sends.
     Cuts(u16, String),
 }
@@ -44,26 +46,23 @@ impl Fake {
         let script = script(&base);
         let asked = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&asked);
-        std::thread::spawn(move || {
-            let mut open = Vec::new();
-            for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let Some(request) = read(&stream) else { continue };
-                let n = {
-                    let mut seen: std::sync::MutexGuard<'_, Vec<Asked>> = seen.lock().unwrap();
-                    seen.push(request);
-                    seen.len() - 1
-                };
-                answer(&mut stream, &script[n.min(script.len() - 1)]);
-                open.push(stream);
-            }
-        });
+        std::thread::spawn(move || listener.incoming().for_each(|stream| serve(stream.unwrap(), &seen, &script)));
         Self { base, asked }
     }
 
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
+}
+
+fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, script: &[Reply]) {
+    let Some(request) = read(&stream) else { return };
+    let n = {
+        let mut seen = seen.lock().unwrap();
+        seen.push(request);
+        seen.len() - 1
+    };
+    answer(&mut stream, &script[n.min(script.len() - 1)]);
 }
 
 fn read(stream: &TcpStream) -> Option<Asked> {
@@ -88,12 +87,10 @@ fn read(stream: &TcpStream) -> Option<Asked> {
 }
 
 fn answer(stream: &mut TcpStream, reply: &Reply) {
-    let head = |status: u16, length: usize, more: &str| {
-        format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\nConnection: close\r\n{more}\r\n")
-    };
+    let head = |status: u16, length: usize, more: &str| format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\n{more}\r\n");
     match reply {
         Reply::Says(status, more, body) => {
-            stream.write_all(head(*status, body.len(), more).as_bytes()).unwrap();
+            stream.write_all(head(*status, body.len(), &format!("Connection: close\r\n{more}")).as_bytes()).unwrap();
             stream.write_all(body.as_bytes()).unwrap();
         }
         Reply::Cuts(status, body) => {
@@ -101,7 +98,12 @@ fn answer(stream: &mut TcpStream, reply: &Reply) {
             stream.write_all(body.as_bytes()).unwrap();
             stream.shutdown(Shutdown::Both).unwrap();
         }
+        Reply::Keeps(status, body) => {
+            stream.write_all(format!("{}{body}", head(*status, body.len(), "")).as_bytes()).unwrap();
+            drop(stream.read(&mut [0]));
+        }
         Reply::Drops => stream.shutdown(Shutdown::Both).unwrap(),
-        Reply::Waits => {}
+        // Until the other end has had enough.
+        Reply::Waits => drop(stream.read(&mut [0])),
     }
 }

@@ -71,13 +71,11 @@ async fn every_page_is_followed() {
 #[tokio::test]
 async fn pages_that_cannot_be_followed_prove_nothing() {
     let elsewhere = |base: &str| vec![page(OURS, &format!("\"{}\"", base.replace("127.0.0.1", "localhost")))];
-    let cases: Vec<(Box<dyn FnOnce(&str) -> Vec<Reply>>, &str)> = vec![
-        (Box::new(elsewhere), "another origin"),
-        (Box::new(|_: &str| vec![page("", "\"?page=2\"")]), "circle"),
-        (Box::new(|_: &str| vec![page("", "\"?page=2\""), Reply::says(404, "")]), "404"),
-    ];
-    for (script, words) in cases {
-        let (report, _fake) = looked(script, true).await;
+    let circle = |_: &str| vec![page("", "\"?page=2\"")];
+    let ends = |_: &str| vec![page("", "\"?page=2\""), Reply::says(404, "")];
+    let cases =
+        [(looked(elsewhere, true).await, "another origin"), (looked(circle, true).await, "circle"), (looked(ends, true).await, "404")];
+    for ((report, _fake), words) in cases {
         assert!(matches!(&report.what, Found::CannotTell(why) if why.contains(words)), "{words}: {:?}", report.what);
     }
 }

@@ -141,6 +141,17 @@ async fn after_the_deadline_nothing_is_sent() {
 }
 
 #[tokio::test]
+async fn each_write_has_a_connection_of_its_own() {
+    // On a pooled one hyper may send again by itself, and nobody would look at the deadline.
+    let fake = Fake::new(|_| vec![Reply::Keeps(200, r#"{"id": 1}"#.to_owned())]);
+    let target = http(params(&fake.base));
+    for _ in 0..3 {
+        assert_eq!(target.write(&call(&target)).await.what, Outcome::Applied("1".to_owned()));
+    }
+    assert_eq!(fake.asked().len(), 3);
+}
+
+#[tokio::test]
 async fn words_of_a_refusal_are_short_clean_and_without_our_secrets() {
     let body = format!("no\r\n\u{1b}[31m: Bearer very-secret-token {}", "ü".repeat(300));
     let (report, _fake) = written(Reply::says(400, &body)).await;

@@ -1,0 +1,81 @@
+//! What lets the API reach the desk and the intake without knowing them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::config::{Config, Mode};
+use crate::effects::desk::{Contact, Deal, Desk};
+use crate::intake::{Intake, ReplayError};
+use crate::views::{ContactView, DealView, DeskBook, PageView, Redeliver, RedeliverRefused, TargetSetup};
+
+struct DeskPort(Arc<Desk>);
+struct IntakePort(Arc<Intake>);
+
+/// The desk's records, for reading.
+pub(super) fn desk_book(desk: Arc<Desk>) -> Arc<dyn DeskBook> {
+    Arc::new(DeskPort(desk))
+}
+
+/// Kept deliveries, for reading again.
+pub(super) fn redeliver(intake: Arc<Intake>) -> Arc<dyn Redeliver> {
+    Arc::new(IntakePort(intake))
+}
+
+/// What the configuration says of every target.
+pub(super) fn target_setups(config: &Config) -> Vec<TargetSetup> {
+    let mode = |mode| if mode == Mode::Shadow { "shadow" } else { "live" };
+    let setups = config.targets.iter().map(|target| TargetSetup {
+        name: target.name.clone(),
+        kind: target.kind.as_str().to_owned(),
+        mode: mode(target.mode).to_owned(),
+    });
+    setups.collect()
+}
+
+#[async_trait]
+impl DeskBook for DeskPort {
+    async fn deals(&self, key: Option<&str>, cursor: Option<i64>, limit: usize) -> Result<PageView<DealView>, String> {
+        let found = self.0.deals(key, cursor.unwrap_or(0), asked(limit)).await?;
+        Ok(page(found, limit, |deal| deal.number, deal_view))
+    }
+
+    async fn contacts(&self, cursor: Option<i64>, limit: usize) -> Result<PageView<ContactView>, String> {
+        let found = self.0.contacts(cursor.unwrap_or(0), asked(limit)).await?;
+        Ok(page(found, limit, |contact| contact.number, contact_view))
+    }
+}
+
+/// One more than is shown, so that the page knows whether another follows.
+fn asked(limit: usize) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+fn page<T, V>(mut found: Vec<T>, limit: usize, number: impl Fn(&T) -> i64, view: impl Fn(T) -> V) -> PageView<V> {
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next_cursor = found.last().filter(|_| more).map(|last| number(last).to_string());
+    PageView { items: found.into_iter().map(view).collect(), next_cursor }
+}
+
+fn deal_view(deal: Deal) -> DealView {
+    let Deal { id, number: _, key, title, message, summary, priority, request_type, amount, contact_id, created_at } = deal;
+    DealView { id, key, title, message, summary, priority, request_type, amount, contact_id, created_at }
+}
+
+fn contact_view(contact: Contact) -> ContactView {
+    let Contact { id, number: _, address, email, phone, name, company, created_at } = contact;
+    ContactView { id, address, email, phone, name, company, created_at }
+}
+
+#[async_trait]
+impl Redeliver for IntakePort {
+    async fn redeliver(&self, delivery: &str, by: &str, separate: bool) -> Result<Value, RedeliverRefused> {
+        self.0.replay(delivery, by, separate).await.map(|answer| answer.json()).map_err(|error| match error {
+            ReplayError::Unknown => RedeliverRefused::Unknown,
+            ReplayError::Unavailable { retry_after_s } => RedeliverRefused::Unavailable { retry_after_s },
+            other => RedeliverRefused::DoesNotFit(other.to_string()),
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Arrivals: what is durable once one is answered, under concurrency, in batches, and for what is no enquiry.
+
+use std::sync::Arc;
+
+use domain::enquiry::Standing;
+use domain::ids::RunId;
+use tokio::task::JoinSet;
+
+use super::Harness;
+use super::fixture::{accept, aside, assert_whole, at, blob, enter, lease, post};
+use crate::Error;
+use crate::model::{Arrival, Ask, List, Rows, Verdict};
+
+pub(super) async fn i1_a_new_enquiry_is_entered_with_its_delivery_its_body_and_work_due_at_once(h: &mut dyn Harness) {
+    let delivery = accept(&*h.store(), post("1", "77", "hello").noted()).await;
+    assert_eq!((delivery.verdict, delivery.duplicate_suppressed, delivery.weak), (Verdict::Accepted, false, false));
+    assert_eq!(delivery.key.as_deref(), Some("web:submission:77"));
+    assert_eq!(delivery.first_run.as_ref().map(RunId::as_str), Some("run_1"));
+    h.restart(at(1));
+    let store = h.store();
+    let dossier = store.dossier(delivery.enquiry.as_ref().unwrap()).await.unwrap().unwrap();
+    assert_eq!((dossier.enquiry.standing, dossier.version), (Standing::Accepted, 1));
+    assert_eq!(dossier.deliveries, [delivery]);
+    let kinds: Vec<_> = dossier.entries.iter().map(|entry| entry.kind.as_str()).collect();
+    assert_eq!(kinds, ["delivery.received", "enquiry.normalised"]);
+    assert_eq!(store.delivery("dlv_1").await.unwrap().unwrap().body.unwrap(), b"hello");
+    assert_eq!(lease(&*store, 1, 9).await.enquiries.len(), 1);
+}
+
+pub(super) async fn i2_of_fifty_concurrent_deliveries_one_is_accepted_and_the_rest_name_it(h: &mut dyn Harness) {
+    let store = h.store();
+    let mut all = JoinSet::new();
+    for n in 0..50 {
+        let store = Arc::clone(&store);
+        all.spawn(async move { accept(&*store, post(&n.to_string(), "77", "hello").at(n)).await });
+    }
+    let items = all.join_all().await;
+    let (first, rest): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.verdict == Verdict::Accepted);
+    assert_eq!((first.len(), rest.len()), (1, 49));
+    for item in rest {
+        assert_eq!((item.verdict, item.duplicate_suppressed), (Verdict::Redelivery, true));
+        assert_eq!((&item.first_delivery, &item.first_run), (&Some(first[0].id.clone()), &first[0].first_run));
+        assert_eq!(item.first_at, Some(first[0].at));
+    }
+    drop(store);
+    h.restart(at(100));
+    let store = h.store();
+    for item in &items {
+        assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().items, std::slice::from_ref(item));
+    }
+    assert_eq!(lease(&*store, 100, 99).await.enquiries.len(), 1);
+    assert_whole(&*store).await;
+}
+
+pub(super) async fn a_batch_gives_each_item_its_own_verdict_and_arrives_once(h: &mut dyn Harness) {
+    let store = h.store();
+    enter(&*store, post("0", "old", "hello")).await;
+    let items = vec![
+        post("1", "old", "hello").item(),
+        post("1", "new", "hi").item(),
+        post("1", "new", "hi").item(),
+        post("1", "old", "other").item(),
+        aside(Verdict::Quarantined, "no id"),
+        aside(Verdict::Test, "a test"),
+    ];
+    let receipt = store.accept(post("1", "-", "the whole batch").at(5).batch(items)).await.unwrap();
+    let verdicts: Vec<_> = receipt.items.iter().map(|item| item.verdict.as_str()).collect();
+    assert_eq!(verdicts, ["redelivery", "accepted", "redelivery", "conflict", "quarantined", "test"]);
+    assert_eq!(receipt.items.iter().map(|item| item.item).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(receipt.items[2].first_delivery.as_ref(), Some(&receipt.items[1].id), "the batch repeats itself");
+    assert_eq!(receipt.items[0].first_delivery.as_ref().unwrap().as_str(), "dlv_0");
+    let arrived = store.delivery("dlv_1").await.unwrap().unwrap();
+    assert_eq!((arrived.items, arrived.body.unwrap()), (receipt.items.clone(), b"the whole batch".to_vec()));
+    let ids =
+        [receipt.items[0].enquiry.clone().unwrap(), receipt.items[1].enquiry.clone().unwrap(), receipt.items[3].enquiry.clone().unwrap()];
+    assert_eq!(store.resolve("dlv_1").await.unwrap(), ids, "each enquiry once, in the batch's order");
+    assert_whole(&*store).await;
+}
+
+pub(super) async fn what_is_set_aside_is_kept_whole_with_the_reason(h: &mut dyn Harness) {
+    let store = h.store();
+    for (id, verdict) in [("1", Verdict::Quarantined), ("2", Verdict::Test), ("3", Verdict::Ignored)] {
+        let receipt = store.accept(post(id, "-", "{}").batch(vec![aside(verdict, "why")])).await.unwrap();
+        let item = &receipt.items[0];
+        assert_eq!((item.verdict, item.reason.as_deref(), &item.enquiry), (verdict, Some("why"), &None));
+        let ask = Ask { limit: 9, state: Some(verdict.as_str().to_owned()), ..Ask::default() };
+        let Rows::Deliveries(rows) = store.page(List::Deliveries, ask).await.unwrap().rows else { panic!() };
+        assert_eq!(rows, receipt.items);
+        assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().body.unwrap(), b"{}");
+    }
+    assert_whole(&*store).await;
+}
+
+pub(super) async fn a_delivery_id_is_entered_once(h: &mut dyn Harness) {
+    let store = h.store();
+    accept(&*store, post("1", "77", "hello")).await;
+    let again = store.accept(post("1", "78", "hello").arrival()).await;
+    assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
+    assert_eq!(store.resolve("web:submission:78").await.unwrap(), []);
+    assert_eq!(assert_whole(&*store).await.entries, 2);
+}
+
+pub(super) async fn a_delivery_let_in_again_carries_nothing_of_its_old_verdict(h: &mut dyn Harness) {
+    let store = h.store();
+    let body = blob("1", "{}");
+    let quarantined = store.accept(post("1", "-", "{}").batch(vec![aside(Verdict::Quarantined, "no id")])).await.unwrap().items.remove(0);
+    let delivery = crate::Delivery { id: post("2", "-", "").arrival().delivery.id, ..quarantined };
+    let arrival = Arrival { delivery, body, items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()) };
+    let item = store.accept(arrival).await.unwrap().items.remove(0);
+    assert_eq!((item.verdict, item.reason), (Verdict::Accepted, None));
+    let dossier = store.dossier(&item.enquiry.unwrap()).await.unwrap().unwrap();
+    assert_eq!(dossier.entries[0].actor, "ada");
+}

@@ -1,0 +1,104 @@
+//! Leases: what is handed out, in which order, to whom and until when.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::gate::Phase;
+use domain::ids::EnquiryId;
+use tokio::task::JoinSet;
+
+use super::Harness;
+use super::fixture::{at, effect, effects, enter, intended, key, lease, moved, plan, post};
+use crate::model::{EnquiryChange, Leases, Step};
+
+fn names(leases: &Leases) -> Vec<String> {
+    let enquiries = leases.enquiries.iter().map(|lease| lease.what.key.value[0].clone());
+    enquiries.chain(leases.effects.iter().map(|lease| lease.what.action.clone())).collect()
+}
+
+pub(super) async fn the_oldest_due_goes_first_over_enquiries_and_effects(h: &mut dyn Harness) {
+    let store = h.store();
+    for (n, ms) in [("1", 30), ("2", 10), ("3", 20), ("4", 20), ("5", 99)] {
+        enter(&*store, post(n, &format!("q{n}"), n).at(ms)).await;
+    }
+    let due = |action: &str, ms| plan(effect(&key("q1"), action, at(ms)));
+    store.commit(effects(vec![due("late", 31), due("first", 5), due("same", 20), due("never", 99)])).await.unwrap();
+    let mut taken = Vec::new();
+    for _ in 0..4 {
+        let two = lease(&*store, 50, 2).await;
+        assert!(two.enquiries.len() + two.effects.len() <= 2);
+        taken.push(names(&two));
+    }
+    // Within one answer enquiries come before effects.
+    assert_eq!(taken, [vec!["q2", "first"], vec!["q3", "q4"], vec!["q1", "same"], vec!["late"]]);
+    assert!(names(&lease(&*store, 50, 0).await).is_empty());
+}
+
+pub(super) async fn no_work_is_held_by_two_live_leases_and_each_lease_has_a_higher_fence(h: &mut dyn Harness) {
+    let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
+    store.commit(effects(vec![plan(effect(&key("77"), "deal", at(0)))])).await.unwrap();
+    let mut fence = 0;
+    for round in 0..4 {
+        let now = round * 1_000;
+        let leases = lease(&*store, now, 9).await;
+        let (enquiry, effect) = (&leases.enquiries[0], &leases.effects[0]);
+        assert_eq!((leases.enquiries.len(), leases.effects.len(), enquiry.version, effect.version), (1, 1, 1, 1));
+        assert!(enquiry.fence > fence && effect.fence > fence);
+        fence = enquiry.fence;
+        assert!(names(&lease(&*store, now + 999, 9).await).is_empty(), "the lease lives until its last instant");
+    }
+}
+
+pub(super) async fn the_next_due_counts_what_falls_due_and_leases_that_run_out(h: &mut dyn Harness) {
+    let store = h.store();
+    assert_eq!(lease(&*store, 0, 9).await.next_due, None);
+    enter(&*store, post("1", "77", "a").at(10)).await;
+    store.commit(effects(vec![plan(effect(&key("77"), "deal", at(5_000)))])).await.unwrap();
+    assert_eq!(lease(&*store, 0, 9).await.next_due, Some(at(10)));
+    assert_eq!(lease(&*store, 10, 9).await.next_due, Some(at(1_010)), "its worker may never report");
+    let taken = lease(&*store, 1_010, 9).await;
+    assert_eq!(taken.next_due, Some(at(2_010)));
+    let lease_of = &taken.enquiries[0];
+    let enquiry = domain::enquiry::Enquiry { standing: domain::enquiry::Standing::Working, ..lease_of.what.clone() };
+    let change = EnquiryChange { enquiry, version: lease_of.version, fence: Some(lease_of.fence), due: None };
+    store.commit(Step { at: at(1_020), enquiries: vec![change], ..Step::default() }).await.unwrap();
+    assert_eq!(lease(&*store, 1_020, 9).await.next_due, Some(at(5_000)));
+    assert_eq!(lease(&*store, 4_999, 9).await.effects.len(), 0);
+    assert_eq!(lease(&*store, 5_000, 9).await.effects.len(), 1);
+}
+
+pub(super) async fn a_restart_ends_every_lease_and_an_intent_is_handed_out_again(h: &mut dyn Harness) {
+    let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
+    store.commit(effects(vec![plan(effect(&key("77"), "deal", at(0)))])).await.unwrap();
+    let leases = lease(&*store, 0, 9).await;
+    let held = &leases.effects[0];
+    let intent = intended(held.what.clone(), held.fence, store.stream(), at(1));
+    let change = crate::EffectChange { keep_lease: true, ..moved(held, intent.clone()) };
+    store.commit(effects(vec![change])).await.unwrap();
+    assert!(names(&lease(&*store, 2, 9).await).is_empty());
+    drop(store);
+    h.restart(at(3));
+    let store = h.store();
+    let again = lease(&*store, 3, 9).await;
+    assert_eq!(names(&again), ["77", "deal"], "long before the old leases end");
+    let after = &again.effects[0];
+    assert_eq!((&after.what, &after.what.steps[0].phase), (&intent, &Phase::Intended));
+    assert!(after.fence > held.fence && again.enquiries[0].fence > leases.enquiries[0].fence);
+    assert_eq!(store.dead_since(&after.what.steps[0].attempts[0].process), Some(at(3)));
+}
+
+pub(super) async fn concurrent_leases_share_nothing(h: &mut dyn Harness) {
+    let store = h.store();
+    for n in 0..40 {
+        enter(&*store, post(&n.to_string(), &n.to_string(), "a")).await;
+    }
+    let mut all = JoinSet::new();
+    for _ in 0..10 {
+        let store = Arc::clone(&store);
+        all.spawn(async move { lease(&*store, 0, 3).await.enquiries });
+    }
+    let taken: Vec<EnquiryId> = all.join_all().await.into_iter().flatten().map(|lease| lease.what.id).collect();
+    assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (30, 30));
+}

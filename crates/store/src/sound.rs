@@ -1,0 +1,41 @@
+//! What must be true of everything that is handed to an engine.
+//!
+//! A breach is a mistake of our own code, so it is an assertion, and it is made on the caller's side of the contract: the
+//! caller's task stops, and neither the writer nor anybody else's work does.
+
+use domain::gate::{Effect, Phase};
+use domain::time::UtcMs;
+
+use crate::model::{Arrival, Item, Step, Verdict};
+
+/// An arrival says something, and names the body that it brings.
+pub(crate) fn arrival(arrival: &Arrival) {
+    assert!(!arrival.items.is_empty(), "I1: an arrival without an item would leave no record of its delivery");
+    assert!(arrival.delivery.body == arrival.body.digest(), "I11: a delivery names the blob of its own body");
+    for item in &arrival.items {
+        match item {
+            Item::Enquiry(proposal) => assert!(!proposal.candidate.keys.is_empty(), "an enquiry has at least its current key"),
+            Item::Aside { verdict, .. } => {
+                let known = matches!(verdict, Verdict::Quarantined | Verdict::Test | Verdict::Ignored);
+                assert!(known, "an item set aside is quarantined, a test or ignored");
+            }
+        }
+    }
+}
+
+/// No intent is made but under a lease.
+pub(crate) fn step(step: &Step) {
+    for change in &step.effects {
+        let leased = change.version.is_some() && change.fence.is_some();
+        assert!(leased || !is_intended(&change.effect), "I5: an intent is made under a lease");
+    }
+}
+
+/// A lease that ends before it begins would be handed out twice.
+pub(crate) fn lease(now: UtcMs, until: UtcMs) {
+    assert!(now < until, "a lease ends after it begins");
+}
+
+fn is_intended(effect: &Effect) -> bool {
+    effect.steps.iter().any(|step| step.phase == Phase::Intended)
+}
