@@ -162,7 +162,7 @@ async fn a_replay_keeps_the_key_and_writes_nothing_by_itself() {
     assert_ne!(before["items"][0]["enquiry"]["run"], after["items"][0]["enquiry"]["run"]);
     assert_eq!(before["items"][0]["effects"][0]["external_id"], after["items"][0]["effects"][0]["external_id"]);
     let done = run(&dir.0, &["replay", KEY, "--json", "--by", "kim"]).well().json();
-    assert_eq!((&done["through"], &done["by"]), (&json!("book"), &json!("kim")));
+    assert_eq!((&done["through"], &done["by"], &done["answer"]["key"]), (&json!("book"), &json!("kim"), &json!(KEY)));
     assert_eq!(run(&dir.0, &["replay", "nobody"]).code, 2);
 }
 

@@ -48,7 +48,7 @@ impl Order {
         }
     }
 
-    /// That it was done. `answer` is the verdict on a delivery that was read again.
+    /// That it was done. `answer` is the record as the book then has it; of a delivery, the verdict on it.
     pub(super) fn done(&self, answer: &Value) -> String {
         match self {
             Self::Decide { item, decision: Decision::Dismiss(why) } => format!("{item}: dismissed ({why})"),

@@ -27,7 +27,8 @@ pub(super) fn table(indent: u16, header: &[&str], rows: Vec<Vec<String>>) -> Vec
         table.add_row(row.iter().map(|cell| cell.split('\n').map(one_line).collect::<Vec<_>>().join("\n")));
     }
     for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+        // The style itself puts a blank between columns; one more keeps words apart.
+        column.set_padding((0, 1));
     }
     if let Some(first) = table.column_mut(0) {
         first.set_constraint(ColumnConstraint::ContentWidth);

@@ -2,6 +2,7 @@
 //! holds it, through its API. Here only the order itself is carried out; what follows from it is a server's work.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::Args;
 use domain::time::UtcMs;
@@ -16,7 +17,7 @@ use super::{CliError, Common, Ended, environment, outside, read};
 use crate::app::{App, StartError};
 use crate::config::Config;
 use crate::engine::Refused;
-use crate::views::{Reader, Viewer};
+use crate::views::{DossierView, Reader, Viewer};
 
 /// Who orders it.
 #[derive(Args)]
@@ -152,21 +153,36 @@ async fn refuse_unknown(config: &Config, order: &Order, common: &Common, now: Ut
     }
 }
 
-/// Carries it out over the book that is open here. The engine does not run: nothing is sent.
+/// Carries it out over the book that is open here, and answers what the API would: the record as the book then has it.
+/// The engine does not run: nothing is sent.
 async fn here(app: &App, order: &Order, by: &str) -> Result<Value, CliError> {
     let engine = &app.engine;
     match order {
-        Order::Decide { item, decision } => engine.decide(item, decision, by).await.map_err(refused)?,
-        Order::Separate { delivery } => return read_again(app, delivery, by, true).await,
-        Order::ReadAgain { delivery } => return read_again(app, delivery, by, false).await,
-        Order::Replay { enquiry } => match domain::ids::EnquiryId::parse(enquiry) {
-            Some(id) => engine.replay(&id, by).await.map_err(refused)?,
-            None => return Err(nothing_called(enquiry)),
-        },
-        Order::Pause { target, reason } => engine.set_paused(target, Some(reason.clone()), by).await.map_err(refused)?,
-        Order::Resume { target } => engine.set_paused(target, None, by).await.map_err(refused)?,
+        Order::Decide { item, decision } => {
+            engine.decide(item, decision, by).await.map_err(refused)?;
+            let reviews = dossier(app, item).await?.map(|dossier| dossier.reviews).unwrap_or_default();
+            Ok(json!(reviews.into_iter().find(|review| review.id == *item)))
+        }
+        Order::Separate { delivery } => read_again(app, delivery, by, true).await,
+        Order::ReadAgain { delivery } => read_again(app, delivery, by, false).await,
+        Order::Replay { enquiry } => {
+            let id = domain::ids::EnquiryId::parse(enquiry).ok_or_else(|| nothing_called(enquiry))?;
+            engine.replay(&id, by).await.map_err(refused)?;
+            Ok(json!(dossier(app, enquiry).await?.map(|dossier| dossier.enquiry)))
+        }
+        Order::Pause { target, reason } => {
+            engine.set_paused(target, Some(reason.clone()), by).await.map_err(refused)?;
+            Ok(json!({"name": target, "state": "paused", "why": reason}))
+        }
+        Order::Resume { target } => {
+            engine.set_paused(target, None, by).await.map_err(refused)?;
+            Ok(json!({"name": target, "state": "open", "why": null}))
+        }
     }
-    Ok(Value::Null)
+}
+
+async fn dossier(app: &App, name: &str) -> Result<Option<DossierView>, CliError> {
+    Ok(Reader::new(Arc::clone(&app.store)).show(name, app.clock.now()).await?.into_iter().next())
 }
 
 async fn read_again(app: &App, delivery: &str, by: &str, as_separate: bool) -> Result<Value, CliError> {

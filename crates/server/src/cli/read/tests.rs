@@ -68,11 +68,11 @@ fn args(line: &[&str]) -> Result<(Common, EnquiriesArgs), clap::Error> {
 
 #[test]
 fn a_row_says_when_who_and_what_became_of_it() {
-    let effects = vec![effect("deal", 0, "verified"), effect("follow-up", 0, "at_most_once")];
+    let effects = vec![effect("deal", 0, "verified"), effect("follow-up", 0, "held")];
     let lines = listed(&page(vec![enquiry("web:submission:lead_77", "settled")]), &[effects], &None);
     assert_eq!(lines.len(), 3, "{lines:#?}");
     assert!(lines[0].starts_with("when (UTC)"), "{}", lines[0]);
-    for part in ["2026-03-02 09:15", "web:submission:lead_77", "avery@example.com", "settled", "deal ✓  follow-up at-most-once"] {
+    for part in ["2026-03-02 09:15", "web:submission:lead_77", "avery@example.com", "settled", "deal ✓  follow-up held"] {
         assert!(lines[2].contains(part), "{part} in {}", lines[2]);
     }
     assert!(!lines[0].contains("flags"), "no flags, no column: {}", lines[0]);
@@ -100,8 +100,8 @@ fn the_longest_rows_fit_the_page() {
 
 #[test]
 fn a_mark_names_a_re_run_and_what_is_not_simply_done() {
-    let marks = [effect("deal", 0, "done"), effect("deal", 1, "unverified"), effect("deal", 0, "unknown")];
-    assert_eq!(marks.each_ref().map(mark), ["deal ✓", "deal#1 ✓ unverified", "deal unknown"]);
+    let marks = [effect("deal", 0, "done"), effect("deal", 1, "unverified"), effect("deal", 0, "at_most_once")];
+    assert_eq!(marks.each_ref().map(mark), ["deal ✓", "deal#1 ✓ unverified", "deal at-most-once"]);
 }
 
 #[test]
