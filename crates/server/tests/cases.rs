@@ -214,7 +214,9 @@ async fn c007_the_unique_key_decides_a_race_and_the_loser_does_nothing_else() {
     // A second process on the same book is turned away at the start, before it could race at all.
     let path = world.dir.0.join("book.db");
     let stream = domain::ids::StreamId::parse("str_second").unwrap();
-    let second = store::sqlite::Sqlite::open(store::sqlite::Options::new(path, world::BEGIN, stream, [0; 32]));
+    let options =
+        store::sqlite::Options { path, now: world::BEGIN, stream, new_secret: [0; 32], batch_max: 1, program: "a second".to_owned() };
+    let second = store::sqlite::Sqlite::open(options);
     assert!(matches!(second, Err(store::Error::Refused(_))));
 }
 

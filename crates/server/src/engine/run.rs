@@ -94,6 +94,6 @@ impl Engine {
     /// When the earliest work that is not due yet will be.
     pub async fn next_due(&self) -> Result<Option<domain::time::UtcMs>, Error> {
         let now = self.now();
-        Ok(self.parts.store.lease(now, now, 0).await?.next_due)
+        Ok(self.parts.store.lease(now, now.plus(1), 0).await?.next_due)
     }
 }
