@@ -10,6 +10,8 @@ use crate::config::{Auth, Config, Source};
 pub(super) fn how_to_post(config: &Config) -> Vec<String> {
     let running = client::noted_address(config);
     let address = running.unwrap_or(config.server.listen);
+    // Which port it will be is only known once it runs.
+    let address = if address.port() == 0 { format!("{}:PORT", address.ip()) } else { address.to_string() };
     let begin = match running {
         Some(_) => "The book is empty. Post the first enquiry:",
         None => "The book is empty. Post the first enquiry while `oncebook serve` runs:",
@@ -49,8 +51,8 @@ fn post(url: &str, source: &Source) -> Vec<String> {
     if let Some(time) = &source.identity.time {
         say(&time.at, "2026-03-02T09:15:04Z");
     }
-    let headers: String = headers.iter().map(|header| format!(" -H '{header}'")).collect();
-    vec![format!("  curl {url}{headers} \\"), format!("    -d '{body}'")]
+    let headers = headers.join("' -H '");
+    vec![format!("  curl {url} -H '{headers}' \\"), format!("    -d '{body}'")]
 }
 
 /// Puts a text where the pointer leads, making what lies between.

@@ -51,9 +51,15 @@ impl Order {
     /// That it was done. `answer` is the record as the book then has it; of a delivery, the verdict on it.
     pub(super) fn done(&self, answer: &Value) -> String {
         match self {
-            Self::Decide { item, decision: Decision::Dismiss(why) } => format!("{item}: dismissed ({why})"),
-            Self::Decide { item, decision: Decision::ItIs(id) } => format!("{item}: it is {id}"),
-            Self::Decide { item, decision } => format!("{item}: {}", word(decision).replace('_', "-")),
+            Self::Decide { item, decision } => match decision {
+                Decision::Approve => format!("{item}: approved"),
+                Decision::Dismiss(why) => format!("{item}: dismissed ({why})"),
+                Decision::Same => format!("{item}: the same enquiry, revised"),
+                Decision::Separate => format!("{item}: an enquiry of its own"),
+                Decision::NotThere => format!("{item}: not there"),
+                Decision::ItIs(id) => format!("{item}: it is {id}"),
+                Decision::Again => format!("{item}: looked at again"),
+            },
             Self::Separate { delivery } | Self::ReadAgain { delivery } => format!("{delivery}: read again{}", verdicts(answer)),
             Self::Replay { enquiry } => format!("{enquiry}: a new run begins, under the same key"),
             Self::Pause { target, .. } => format!("{target}: paused"),
@@ -62,13 +68,13 @@ impl Order {
     }
 
     /// What a person should know next. The work itself is a server's: one runs, or is still to be started.
-    pub(super) fn next(&self, server: Option<&str>, answer: &Value) -> Option<String> {
+    pub(super) fn next(&self, server: Option<&str>, answer: &Value, program: &str) -> Option<String> {
         match (self, server) {
-            (Self::Pause { target, .. }, _) => Some(format!("Its effects wait until `oncebook resume {target}`.")),
+            (Self::Pause { target, .. }, _) => Some(format!("Its effects wait until `{program} resume {target}`.")),
             (Self::Decide { decision: Decision::Dismiss(_), .. }, None) => None,
             _ if !brings_work(answer) => None,
             (_, Some(url)) => Some(format!("The server at {url} goes on from there.")),
-            (_, None) => Some("The work itself is done when `oncebook serve` runs.".to_owned()),
+            (_, None) => Some(format!("The work itself is done when `{program} serve` runs.")),
         }
     }
 }
@@ -94,7 +100,7 @@ fn verdicts(answer: &Value) -> String {
         Some(more.map_or_else(|| verdict.clone(), |more| format!("{verdict}, {more}")))
     };
     match answer["items"].as_array() {
-        Some(items) => items.iter().filter_map(one).map(|said| format!("\n  {said}")).collect(),
+        Some(items) => [String::new()].into_iter().chain(items.iter().filter_map(one)).collect::<Vec<_>>().join("\n  "),
         None => one(answer).map(|said| format!(": {said}")).unwrap_or_default(),
     }
 }
@@ -141,9 +147,9 @@ mod tests {
     #[test]
     fn what_was_done_is_said_with_what_follows() {
         let replay = Order::Replay { enquiry: "enq_1".to_owned() };
-        assert!(replay.next(None, &Value::Null).unwrap().contains("`oncebook serve`"));
-        assert!(replay.next(Some("http://127.0.0.1:1"), &Value::Null).unwrap().contains("http://127.0.0.1:1"));
-        assert_eq!(decide(Decision::Dismiss("spam".to_owned())).next(None, &Value::Null), None);
+        assert!(replay.next(None, &Value::Null, "oncebook").unwrap().contains("`oncebook serve`"));
+        assert!(replay.next(Some("http://127.0.0.1:1"), &Value::Null, "oncebook").unwrap().contains("http://127.0.0.1:1"));
+        assert_eq!(decide(Decision::Dismiss("spam".to_owned())).next(None, &Value::Null, "oncebook"), None);
     }
 
     #[test]
@@ -152,7 +158,7 @@ mod tests {
         let done = order.done(&json!({"verdict": "look_alike", "key": "web:submission:1"}));
         assert_eq!(done, "dlv_1: read again: look-alike, web:submission:1");
         let still = json!({"verdict": "quarantined", "reason": "not JSON", "key": null});
-        assert_eq!((order.done(&still).as_str(), order.next(None, &still)), ("dlv_1: read again: quarantined, not JSON", None));
+        assert_eq!((order.done(&still).as_str(), order.next(None, &still, "oncebook")), ("dlv_1: read again: quarantined, not JSON", None));
         let batch = json!({"items": [{"verdict": "accepted", "key": "a:b:c"}, {"verdict": "ignored"}]});
         assert_eq!(order.done(&batch), "dlv_1: read again\n  accepted, a:b:c\n  ignored");
     }

@@ -44,7 +44,7 @@ pub(super) async fn enquiries(common: &Common, args: &EnquiriesArgs, out: &mut d
     let lines = match (page.items.is_empty(), args.state.is_none() && args.source.is_none() && args.cursor.is_none()) {
         (true, true) => first::how_to_post(&config),
         (true, false) => vec!["No enquiry matches. `oncebook enquiries` lists them all.".to_owned()],
-        (false, _) => listed(&page, &effects, &next_command(common, args, page.next_cursor.as_deref())),
+        (false, _) => listed(&page, &effects, next_command(common, args, page.next_cursor.as_deref()).as_deref()),
     };
     print(out, &lines)?;
     Ok(Ended::Well)
@@ -107,18 +107,15 @@ async fn effects_of(reader: &Reader, enquiries: &[EnquiryView]) -> Result<Vec<Ve
     Ok(all)
 }
 
-fn listed(page: &PageView<EnquiryView>, effects: &[Vec<EffectView>], next: &Option<String>) -> Vec<String> {
-    let flagged = page.items.iter().any(|enquiry| !flags(&enquiry.flags).is_empty());
+fn listed(page: &PageView<EnquiryView>, effects: &[Vec<EffectView>], next: Option<&str>) -> Vec<String> {
     let row = |(enquiry, effects): (&EnquiryView, &Vec<EffectView>)| {
-        let done = effects.iter().map(mark).collect::<Vec<_>>().join("  ");
-        let mut row = vec![minute(enquiry.accepted_at), enquiry.key.clone(), who(enquiry), enquiry.state.to_owned(), done];
-        row.extend(flagged.then(|| flags(&enquiry.flags).join(", ")));
-        row
+        let mut became = vec![effects.iter().map(mark).collect::<Vec<_>>().join("  "), flags(&enquiry.flags).join(", ")];
+        became.retain(|line| !line.is_empty());
+        vec![minute(enquiry.accepted_at), enquiry.key.clone(), who(enquiry), enquiry.state.to_owned(), became.join("\n")]
     };
-    let mut header = vec!["when (UTC)", "key", "contact", "state", "effects"];
-    header.extend(flagged.then_some("flags"));
-    let mut lines = table(0, &header, page.items.iter().zip(effects).map(row).collect());
-    lines.extend(next.as_ref().map(|command| format!("\u{2026} and earlier ones: {command}")));
+    let header = ["when (UTC)", "key", "contact", "state", "what became of it"];
+    let mut lines = table(0, 2, &header, page.items.iter().zip(effects).map(row).collect());
+    lines.extend(next.map(|command| format!("\u{2026} and earlier ones: {command}")));
     lines
 }
 
@@ -140,7 +137,8 @@ pub(super) fn mark(effect: &EffectView) -> String {
     format!("{}{again} {state}", effect.action)
 }
 
-/// What a person should know about how it came in, a word each.
+/// What a person should know about how it came in, a word each. Being held is told by the state and the effects, which
+/// also tell when it is over.
 pub(super) fn flags(flags: &FlagsView) -> Vec<&'static str> {
     let words = [
         (flags.look_alike_of.is_some(), "look-alike"),
@@ -148,7 +146,6 @@ pub(super) fn flags(flags: &FlagsView) -> Vec<&'static str> {
         (flags.ambiguous_time, "ambiguous time"),
         (flags.weak_key, "weak key"),
         (flags.separated_from.is_some(), "separated"),
-        (flags.held, "held"),
     ];
     words.into_iter().filter_map(|(holds, word)| holds.then_some(word)).collect()
 }

@@ -17,9 +17,12 @@ pub(super) const WIDTH: u16 = 100;
 /// A line under the header and nothing else: rows are read across, and copied from.
 const STYLE: TableStyle = presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// The lines of a table, each `indent` to the right. The first column is never broken; longer ones are wrapped, since
-/// what was cut off could not be copied.
-pub(super) fn table(indent: u16, header: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+/// Leading columns are not broken up to here: an instant, a key of usual length, an id.
+const WHOLE_MAX: usize = 46;
+
+/// The lines of a table, each `indent` to the right. The first `whole` columns stay in one piece where that leaves room
+/// for the others; the rest is wrapped, since what was cut off could not be copied.
+pub(super) fn table(indent: u16, whole: usize, header: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH - indent);
     table.set_header(header.iter().copied());
@@ -30,8 +33,9 @@ pub(super) fn table(indent: u16, header: &[&str], rows: Vec<Vec<String>>) -> Vec
         // The style itself puts a blank between columns; one more keeps words apart.
         column.set_padding((0, 1));
     }
-    if let Some(first) = table.column_mut(0) {
-        first.set_constraint(ColumnConstraint::ContentWidth);
+    let widths = table.column_max_content_widths();
+    for (column, _) in table.column_iter_mut().zip(widths).take(whole).filter(|(_, width)| usize::from(*width) <= WHOLE_MAX) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
     }
     let margin = " ".repeat(usize::from(indent));
     table.lines().map(|line| format!("{margin}{}", line.trim_end())).collect()
@@ -94,12 +98,12 @@ pub(super) fn span(ms: i64) -> String {
         0 => format!("{whole} {unit}"),
         rest => format!("{whole} {unit} {rest} {part}"),
     };
-    match ms {
-        ..1_000 => format!("{ms} ms"),
-        ..60_000 => format!("{s}.{} s", ms % 1000 / 100),
-        ..3_600_000 => format!("{min} min"),
-        ..86_400_000 => two(h, "h", min % 60, "min"),
-        _ => two(h / 24, "d", h % 24, "h"),
+    match (h, min, s) {
+        (24.., ..) => two(h / 24, "d", h % 24, "h"),
+        (1.., ..) => two(h, "h", min % 60, "min"),
+        (_, 1.., _) => format!("{min} min"),
+        (_, _, 1..) => format!("{s}.{} s", ms % 1000 / 100),
+        _ => format!("{ms} ms"),
     }
 }
 
@@ -125,14 +129,14 @@ mod tests {
     fn what_a_stranger_sent_is_shown_and_not_obeyed() {
         assert_eq!(one_line("a\u{1b}[2Jb\nEffects\tc\u{9b}\u{202e}d"), "a\u{fffd}[2Jb Effects c\u{fffd}\u{fffd}d");
         assert_eq!(clipped("  a long message\nof two lines ", 12), "a long mess…");
-        let lines = table(0, &["key"], vec![vec!["a\u{1b}[31m".to_owned()]]);
+        let lines = table(0, 1, &["key"], vec![vec!["a\u{1b}[31m".to_owned()]]);
         assert_eq!(lines[2], "a\u{fffd}[31m");
     }
 
     #[test]
     fn a_table_fits_its_page_and_loses_nothing() {
         let long = "website:submission:".to_owned() + &"0123456789".repeat(12);
-        let lines = table(4, &["when", "key", "state"], vec![vec!["2026-03-02 09:15".to_owned(), long.clone(), "settled".to_owned()]]);
+        let lines = table(4, 2, &["when", "key", "state"], vec![vec!["2026-03-02 09:15".to_owned(), long.clone(), "settled".to_owned()]]);
         assert!(lines.iter().all(|line| line.chars().count() <= usize::from(WIDTH)), "{lines:#?}");
         assert!(lines.iter().all(|line| line.starts_with("    ")), "{lines:#?}");
         let text: String = lines[2..].concat().split_whitespace().filter(|word| !word.contains('-') && *word != "settled").collect();

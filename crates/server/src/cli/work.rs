@@ -100,7 +100,7 @@ pub(super) async fn carry_out(common: &Common, order: &Order, by: &By, out: &mut
         print_json(out, &json!({"done": order.done(&done.answer), "by": by, "through": through, "answer": done.answer}))?;
     } else {
         let mut lines: Vec<String> = order.done(&done.answer).lines().map(str::to_owned).collect();
-        lines.extend(order.next(done.server.as_deref(), &done.answer));
+        lines.extend(order.next(done.server.as_deref(), &done.answer, &common.program()));
         print(out, &lines)?;
     }
     // Read again and still not understood: done as ordered, and there is something wrong to be found.
@@ -123,8 +123,8 @@ async fn what_to_replay(store: &dyn Store, name: &str) -> Result<Order, CliError
         }
         ([], None) => Err(nothing_called(name)),
         (several, _) => {
-            let ids: String = several.iter().map(|id| format!("\n  {id}")).collect();
-            Err(CliError::Said(format!("{name} leads to {} enquiries: replay the one that you mean{ids}", several.len())))
+            let ids = several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            Err(CliError::Said(format!("{name} leads to {} enquiries: replay the one that you mean ({ids})", several.len())))
         }
     }
 }

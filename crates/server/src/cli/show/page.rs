@@ -24,7 +24,7 @@ pub(super) fn of_enquiry(dossier: &DossierView, program: &str) -> Vec<String> {
     }
     lines.extend([String::new(), "Timeline".to_owned()]);
     let rows = dossier.timeline.iter().map(|entry| vec![instant(entry.at), entry.actor.clone(), entry.says.clone()]).collect();
-    lines.extend(table(2, &["time (UTC)", "actor", "what happened"], rows));
+    lines.extend(table(2, 2, &["time (UTC)", "actor", "what happened"], rows));
     lines
 }
 
@@ -74,8 +74,9 @@ fn about(enquiry: &EnquiryView) -> Vec<String> {
     let flags = flags(&enquiry.flags);
     if !flags.is_empty() {
         let others = [&enquiry.flags.look_alike_of, &enquiry.flags.conflict_with, &enquiry.flags.separated_from];
-        let others: String = others.into_iter().flatten().map(|other| format!(" (see {other})")).collect();
-        lines.push(fact("flags", &format!("{}{others}", flags.join(", "))));
+        let others = others.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let see = if others.is_empty() { others } else { format!(" (see {others})") };
+        lines.push(fact("flags", &format!("{}{see}", flags.join(", "))));
     }
     lines
 }
@@ -98,7 +99,7 @@ fn of_effect(effect: &EffectView, key: &str) -> Vec<String> {
     // Before the first attempt the steps only repeat where the effect stands.
     if effect.steps.iter().any(|step| !step.attempts.is_empty()) {
         let rows = effect.steps.iter().flat_map(step_rows).collect();
-        lines.extend(table(4, &["step", "stands", "record", "attempt", "begun (UTC)", "outcome"], rows));
+        lines.extend(table(4, 2, &["step", "stands", "record", "attempt", "begun (UTC)", "outcome"], rows));
     }
     lines
 }
