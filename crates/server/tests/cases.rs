@@ -102,7 +102,10 @@ async fn c001_identical_posts_at_the_same_moment_are_one_lead_one_deal_one_mail(
 async fn c002_the_answer_does_not_wait_for_any_work() {
     let world = World::with(&with_source(SOURCE)).await;
     // No work is done at all before both are answered, as if the model hung for ever.
-    let answers = [world.post("web", &lead("a", "a@example.com", "hello there")).await, world.post("web", &lead("a", "a@example.com", "hello there")).await];
+    let answers = [
+        world.post("web", &lead("a", "a@example.com", "hello there")).await,
+        world.post("web", &lead("a", "a@example.com", "hello there")).await,
+    ];
     assert_eq!(verdicts(&answers), ["accepted", "redelivery"]);
     world.work_for(HOUR).await;
     assert_eq!(counts(&world).await, (1, 1, 1));
@@ -243,7 +246,8 @@ identity = { submission = "header:X-Shopify-Event-Id" }
 map = { "contact.email" = "/email", "contact.name" = "/first_name", message = "/note" }
 "#;
     let world = World::with(&with_source(source)).await;
-    let body = r#"{"id":706405506930370084,"email":"avery.sample@example.com","first_name":"Avery","note":"This customer loves ice cream"}"#;
+    let body =
+        r#"{"id":706405506930370084,"email":"avery.sample@example.com","first_name":"Avery","note":"This customer loves ice cream"}"#;
     let mut answers = Vec::new();
     for subscription in ["b528b59e-04ea-4957-8778-19141f4b3c79", "0d1c7d1e-7c1e-4a8e-9d0b-5b6f1a2c3d4e"] {
         let headers = [
@@ -388,11 +392,15 @@ async fn c024_a_book_full_of_keys_takes_the_next_lead() {
     let batch = SOURCE.replace("name = \"web\"", "name = \"batch\"\nitems = \"/*\"");
     let world = World::with(&with_source(&format!("{SOURCE}{batch}"))).await;
     for start in (0..keys).step_by(1_000) {
-        let items: Vec<Value> = (start..start + 1_000).map(|n| json!({"submission_id": format!("k{n}"), "message": format!("m{n}")})).collect();
+        let items: Vec<Value> =
+            (start..start + 1_000).map(|n| json!({"submission_id": format!("k{n}"), "message": format!("m{n}")})).collect();
         let answer = world.post("batch", &json!(items).to_string()).await;
         assert_eq!(answer["items"].as_array().unwrap().len(), 1_000);
     }
-    let answers = [world.post("web", &lead("new", "new@example.com", "am I let in?")).await, world.post("batch", r#"[{"submission_id":"k7","message":"m7"}]"#).await];
+    let answers = [
+        world.post("web", &lead("new", "new@example.com", "am I let in?")).await,
+        world.post("batch", r#"[{"submission_id":"k7","message":"m7"}]"#).await,
+    ];
     assert_eq!((&answers[0]["verdict"], &answers[1]["items"][0]["verdict"]), (&json!("accepted"), &json!("redelivery")));
 }
 
@@ -423,7 +431,12 @@ async fn c037_nineteen_digit_ids_keep_every_digit() {
         let answer = world.post("web", body).await;
         keys.push((answer["verdict"].as_str().unwrap().to_owned(), answer["key"].as_str().unwrap().to_owned()));
     }
-    let expected = [("accepted", "6084250982513018472"), ("accepted", "6084250982513018473"), ("redelivery", "6084250982513018472"), ("accepted", "06084250982513018472")];
+    let expected = [
+        ("accepted", "6084250982513018472"),
+        ("accepted", "6084250982513018473"),
+        ("redelivery", "6084250982513018472"),
+        ("accepted", "06084250982513018472"),
+    ];
     for ((verdict, key), (wanted, id)) in keys.iter().zip(expected) {
         assert_eq!((verdict.as_str(), key.as_str()), (wanted, format!("web:submission:{id}").as_str()));
     }
@@ -459,7 +472,9 @@ map = { "contact.email" = "/from", message = "/text" }
     let world = World::with(&with_source(source)).await;
     let body = |date: &str| json!({"date": date, "subject": "Quote", "from": "avery@example.com", "text": "40 chairs, please"}).to_string();
     let mut answers = Vec::new();
-    for date in ["Mon, 2 Mar 2026 10:15:04 +0100 (CET)", "Mon, 02 Mar 2026 03:15:04 -0600", "2026-03-02T09:15:04Z", "2026-03-02T09:15:04.000Z"] {
+    for date in
+        ["Mon, 2 Mar 2026 10:15:04 +0100 (CET)", "Mon, 02 Mar 2026 03:15:04 -0600", "2026-03-02T09:15:04Z", "2026-03-02T09:15:04.000Z"]
+    {
         answers.push(world.post("mail", &body(date)).await);
     }
     assert_eq!(verdicts(&answers), ["accepted", "redelivery", "redelivery", "redelivery"]);
@@ -485,7 +500,8 @@ map = { "contact.email" = "/data/fields/1/value", message = "/data/fields/2/valu
             "fields": [{"value": "Avery Sample"}, {"value": "avery@example.com"}, {"value": "40 chairs"}]}})
         .to_string()
     };
-    let answers = [world.post("tally", &body("2026-03-02T09:15:05.854Z")).await, world.post("tally", &body("2026-03-02T15:00:00.000Z")).await];
+    let answers =
+        [world.post("tally", &body("2026-03-02T09:15:05.854Z")).await, world.post("tally", &body("2026-03-02T15:00:00.000Z")).await];
     assert_eq!(verdicts(&answers), ["accepted", "redelivery"]);
     world.work_for(HOUR).await;
     assert_eq!(counts(&world).await, (1, 1, 1));
@@ -511,7 +527,8 @@ async fn c047_no_id_and_a_local_time_in_words() {
 #[tokio::test]
 async fn c063_a_2xx_with_an_error_inside_is_not_written() {
     let zoho = json!({"data": [{"code": "DUPLICATE_DATA", "details": {"api_name": "Email", "id": "554023000000527002"}, "message": "duplicate data", "status": "error"}]});
-    let hubspot = json!({"status": "COMPLETE", "results": [], "numErrors": 1, "errors": [{"status": "error", "category": "VALIDATION_ERROR"}]});
+    let hubspot =
+        json!({"status": "COMPLETE", "results": [], "numErrors": 1, "errors": [{"status": "error", "category": "VALIDATION_ERROR"}]});
     for (status, body) in [(200, zoho), (207, hubspot), (202, json!({})), (200, json!("Success"))] {
         let crm = Crm::open().await;
         crm.script(vec![Act::Say(status, body)], Act::Well);
@@ -550,7 +567,11 @@ async fn c067_a_timeout_or_a_proxys_502_after_the_write_is_one_deal() {
         let world = World::with(&crm::config(blind.address, None, "")).await;
         world.post("web", &lead("t", "t@example.com", "once, please")).await;
         world.work_for(DAY).await;
-        assert_eq!((blind.posts(), world.states("web:submission:t").await), (1, vec!["deal=review".to_owned()]), "{act:?}: a person decides");
+        assert_eq!(
+            (blind.posts(), world.states("web:submission:t").await),
+            (1, vec!["deal=review".to_owned()]),
+            "{act:?}: a person decides"
+        );
     }
 }
 

@@ -3,7 +3,10 @@
 mod world;
 
 use serde_json::json;
-use world::World;
+use world::process::Process;
+use world::{World, mails};
+
+const KEY: &str = "web:submission:lead_77";
 
 const LEAD: &str =
     r#"{"submission_id":"lead_77","email":"Avery@Example.com","name":"Avery Sample","message":"Need a quote for 40 chairs by Friday"}"#;
@@ -21,4 +24,57 @@ async fn an_enquiry_becomes_one_deal_one_contact_and_one_follow_up() {
     assert_eq!(mails.len(), 1);
     assert!(mails[0].contains("To: avery@example.com"), "{}", mails[0]);
     assert_eq!(world.states("web:submission:lead_77").await, ["deal=verified", "follow-up=verified"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_enquiries_of_one_person_at_once_share_one_contact() {
+    let process = Process::start("", None).await;
+    let posts = (0..20)
+        .map(|n| json!({"submission_id": format!("p{n}"), "email": "One@Example.com", "message": format!("Request number {n}, please")}));
+    let bodies: Vec<String> = posts.map(|body| body.to_string()).collect();
+    let answers = futures(bodies.iter().map(|body| process.post("web", body))).await;
+    assert!(answers.iter().all(|a| a["verdict"] == "accepted"));
+    for n in 0..20 {
+        process.settled(&format!("web:submission:p{n}")).await;
+    }
+    let count = |page: serde_json::Value| page["items"].as_array().unwrap().len();
+    assert_eq!(count(process.get("/api/v1/desk/deals?limit=1000").await), 20);
+    assert_eq!(count(process.get("/api/v1/desk/contacts?limit=1000").await), 1);
+    assert_eq!(mails(&process.dir.0).len(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_identical_posts_at_once_are_one_enquiry_one_deal_one_mail_and_49_recorded_redeliveries() {
+    let process = Process::start("", None).await;
+    let answers = futures((0..50).map(|_| process.post("web", LEAD))).await;
+    let of = |verdict: &str| answers.iter().filter(|a| a["verdict"] == verdict).collect::<Vec<_>>();
+    let (accepted, suppressed) = (of("accepted"), of("redelivery"));
+    assert_eq!((accepted.len(), suppressed.len()), (1, 49));
+    for answer in &suppressed {
+        assert_eq!(answer["duplicate_suppressed"], true);
+        assert_eq!((&answer["enquiry"], &answer["first_delivery"]), (&accepted[0]["enquiry"], &accepted[0]["delivery"]));
+        assert!(answer["first_run"].is_string() && answer["attempted_at"].is_string());
+    }
+    let dossier = process.settled(KEY).await;
+    assert_eq!(dossier["deliveries"].as_array().unwrap().iter().filter(|d| d["duplicate_suppressed"] == true).count(), 49);
+    assert_eq!((process.deals(KEY).await, mails(&process.dir.0).len()), (1, 1));
+    assert!(dossier["arrival_to_result_ms"].is_i64() && dossier["arrival_to_record_ms"].is_i64());
+}
+
+/// All of them at once.
+async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut pending: Vec<_> = all.map(Box::pin).collect();
+    let mut done: Vec<Option<F::Output>> = pending.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx| {
+        for (future, slot) in pending.iter_mut().zip(&mut done) {
+            if slot.is_none()
+                && let std::task::Poll::Ready(output) = future.as_mut().poll(cx)
+            {
+                *slot = Some(output);
+            }
+        }
+        if done.iter().all(Option::is_some) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
 }

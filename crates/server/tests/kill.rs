@@ -14,7 +14,10 @@ fn lead() -> String {
 }
 
 fn http(crm: &Crm) -> String {
-    format!("\n[engine]\npause_max = \"500ms\"\nbackoff = \"100ms\"\n{}", crm::config(crm.address, Some("strong"), "settle = \"1s\"\ntimeout = \"2s\""))
+    format!(
+        "\n[engine]\npause_max = \"500ms\"\nbackoff = \"100ms\"\n{}",
+        crm::config(crm.address, Some("strong"), "settle = \"1s\"\ntimeout = \"2s\"")
+    )
 }
 
 /// Starts, posts, waits for the stop, kills, restarts, and waits until the enquiry has settled.

@@ -19,10 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 
 /// (crate, what it may depend on besides the standard library). The pure crates have no runtime, SQL or HTTP.
 const MAY_DEPEND: &[(&str, &[&str])] = &[
-    (
-        "domain",
-        &["data-encoding", "hmac", "jiff", "serde", "serde_json", "sha2", "thiserror", "unicode-normalization"],
-    ),
+    ("domain", &["data-encoding", "hmac", "jiff", "serde", "serde_json", "sha2", "thiserror", "unicode-normalization"]),
     ("evidence", &["domain", "jiff", "serde", "serde_json", "thiserror"]),
     ("store", &["domain", "evidence", "async-trait", "rusqlite", "serde", "serde_json", "thiserror", "tokio"]),
 ];
@@ -152,7 +149,8 @@ fn sources(path: &Path) -> Vec<PathBuf> {
         return vec![path.to_owned()];
     }
     let Ok(entries) = fs::read_dir(path) else { return vec![] };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|e| e.path()).flat_map(|p| if p.is_dir() { sources(&p) } else { vec![p] }).collect();
+    let mut found: Vec<PathBuf> =
+        entries.flatten().map(|e| e.path()).flat_map(|p| if p.is_dir() { sources(&p) } else { vec![p] }).collect();
     found.retain(|p| p.extension().is_some_and(|e| e == "rs"));
     found.sort();
     found

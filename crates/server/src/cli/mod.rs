@@ -3,9 +3,17 @@
 //! Commands write to a writer they are given and say what to do next when something is wrong.
 
 mod check;
+mod client;
 mod demo;
+mod first;
+mod order;
+mod read;
+mod review;
 mod serve;
+mod show;
+mod table;
 mod verify;
+mod work;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -46,6 +54,18 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Run the server
     Serve,
+    /// List enquiries, newest first
+    Enquiries(read::EnquiriesArgs),
+    /// Show everything about an enquiry, by any of its names
+    Show(show::ShowArgs),
+    /// List what waits for a person, or decide it
+    Review(review::ReviewArgs),
+    /// Run an enquiry again under its key, or read a quarantined delivery again
+    Replay(work::ReplayArgs),
+    /// Send nothing more to a target
+    Pause(work::PauseArgs),
+    /// Send to a paused target again
+    Resume(work::ResumeArgs),
     /// Check the configuration
     Config {
         #[command(subcommand)]
@@ -143,6 +163,12 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, common.json, out).await,
         Command::Serve => serve::run(&common, out).await,
+        Command::Enquiries(args) => read::enquiries(&common, &args, out).await,
+        Command::Show(args) => show::run(&common, &args, out).await,
+        Command::Review(args) => review::run(&common, &args, out).await,
+        Command::Replay(args) => work::replay(&common, &args, out).await,
+        Command::Pause(args) => work::pause(&common, &args, out).await,
+        Command::Resume(args) => work::resume(&common, &args, out).await,
         Command::Config { command: ConfigCommand::Check } => check::check(&common, out),
         Command::Identity { command: IdentityCommand::Accept { source } } => check::accept_rule(&common, &source, out).await,
         Command::Evidence { command: EvidenceCommand::Verify(args) } => verify::run(&common, &args, out).await,

@@ -1,0 +1,154 @@
+//! `oncebook enquiries`, and opening a book to read it, which works while a server writes it.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use store::Store;
+use store::sqlite::Sqlite;
+
+use super::first;
+use super::table::{minute, print, print_json, table};
+use super::{CliError, Common, Ended};
+use crate::app;
+use crate::config::Config;
+use crate::views::{EffectView, EnquiryView, FlagsView, PageView, Query, Reader, STANDINGS};
+
+/// Options of `enquiries`.
+#[derive(Args)]
+pub(super) struct EnquiriesArgs {
+    /// Only those that stand there
+    #[arg(long, value_parser = PossibleValuesParser::new(STANDINGS))]
+    state: Option<String>,
+    /// Only those of this source
+    #[arg(long)]
+    source: Option<String>,
+    /// At most so many
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
+    /// Where the last page ended
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+pub(super) async fn enquiries(common: &Common, args: &EnquiriesArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
+    let config = common.config()?;
+    let reader = Reader::new(book(&config)?);
+    let page = reader.enquiries(&query(&config, args)).await?;
+    if common.json {
+        print_json(out, &page)?;
+        return Ok(Ended::Well);
+    }
+    let effects = effects_of(&reader, &page.items).await?;
+    let lines = match (page.items.is_empty(), args.state.is_none() && args.source.is_none() && args.cursor.is_none()) {
+        (true, true) => first::how_to_post(&config),
+        (true, false) => vec!["No enquiry matches. `oncebook enquiries` lists them all.".to_owned()],
+        (false, _) => listed(&page, &effects, next_command(common, args, page.next_cursor.as_deref()).as_deref()),
+    };
+    print(out, &lines)?;
+    Ok(Ended::Well)
+}
+
+/// Opens the configured book to read it.
+pub(super) fn book(config: &Config) -> Result<Arc<dyn Store>, CliError> {
+    must_exist(config)?;
+    Ok(Arc::new(Sqlite::open_to_read(app::book_path(config))?))
+}
+
+/// Nothing is made by looking: a book that is not there is said.
+pub(super) fn must_exist(config: &Config) -> Result<(), CliError> {
+    let path = app::book_path(config);
+    if path.exists() {
+        return Ok(());
+    }
+    Err(CliError::Said(format!("there is no book at {} yet: `oncebook serve` makes it", path.display())))
+}
+
+impl Common {
+    /// How this program is called so that it reads the same configuration: for the commands that we tell a person to type.
+    pub(super) fn program(&self) -> String {
+        match &self.config {
+            Some(file) if file.to_string_lossy().contains(char::is_whitespace) => format!("oncebook --config '{}'", file.display()),
+            Some(file) => format!("oncebook --config {}", file.display()),
+            None => "oncebook".to_owned(),
+        }
+    }
+}
+
+fn query(config: &Config, args: &EnquiriesArgs) -> Query {
+    // Records carry a source's id; people know its name. One that is configured no more is still found by its id.
+    let id = |name: &String| config.source(name).map_or_else(|| name.clone(), |source| source.id.clone());
+    Query {
+        cursor: args.cursor.clone(),
+        limit: usize::from(args.limit),
+        source: args.source.as_ref().map(id),
+        state: args.state.clone(),
+        enquiry: None,
+    }
+}
+
+/// The command that shows the next page, with the same filters.
+fn next_command(common: &Common, args: &EnquiriesArgs, cursor: Option<&str>) -> Option<String> {
+    let option = |name: &str, value: Option<&String>| value.map(|value| format!(" --{name} {value}")).unwrap_or_default();
+    let (state, source) = (option("state", args.state.as_ref()), option("source", args.source.as_ref()));
+    cursor.map(|cursor| format!("{} enquiries{state}{source} --limit {} --cursor {cursor}", common.program(), args.limit))
+}
+
+/// The effects of each enquiry, in the order they were planned.
+async fn effects_of(reader: &Reader, enquiries: &[EnquiryView]) -> Result<Vec<Vec<EffectView>>, CliError> {
+    let mut all = Vec::new();
+    for enquiry in enquiries {
+        let query = Query { limit: 1000, enquiry: Some(enquiry.id.clone()), ..Query::default() };
+        let mut effects = reader.effects(&query).await?.items;
+        effects.reverse();
+        all.push(effects);
+    }
+    Ok(all)
+}
+
+fn listed(page: &PageView<EnquiryView>, effects: &[Vec<EffectView>], next: Option<&str>) -> Vec<String> {
+    let row = |(enquiry, effects): (&EnquiryView, &Vec<EffectView>)| {
+        let mut became = vec![effects.iter().map(mark).collect::<Vec<_>>().join("  "), flags(&enquiry.flags).join(", ")];
+        became.retain(|line| !line.is_empty());
+        vec![minute(enquiry.accepted_at), enquiry.key.clone(), who(enquiry), enquiry.state.to_owned(), became.join("\n")]
+    };
+    let header = ["when (UTC)", "key", "contact", "state", "what became of it"];
+    let mut lines = table(0, 2, &header, page.items.iter().zip(effects).map(row).collect());
+    lines.extend(next.map(|command| format!("\u{2026} and earlier ones: {command}")));
+    lines
+}
+
+/// The shortest that tells people apart.
+fn who(enquiry: &EnquiryView) -> String {
+    let contact = &enquiry.contact;
+    let known = [&contact.email, &contact.phone, &contact.name, &contact.company].into_iter().find_map(Option::as_ref);
+    known.cloned().unwrap_or_else(|| if enquiry.erased { "(erased)".to_owned() } else { "\u{2013}".to_owned() })
+}
+
+/// `deal ✓`; where it is not simply done, its state in a word.
+pub(super) fn mark(effect: &EffectView) -> String {
+    let again = if effect.ordinal == 0 { String::new() } else { format!("#{}", effect.ordinal) };
+    let state = match effect.state {
+        "done" | "verified" => "\u{2713}".to_owned(),
+        "unverified" => "\u{2713} unverified".to_owned(),
+        other => other.replace('_', "-"),
+    };
+    format!("{}{again} {state}", effect.action)
+}
+
+/// What a person should know about how it came in, a word each. Being held is told by the state and the effects, which
+/// also tell when it is over.
+pub(super) fn flags(flags: &FlagsView) -> Vec<&'static str> {
+    let words = [
+        (flags.look_alike_of.is_some(), "look-alike"),
+        (flags.conflict_with.is_some(), "conflict"),
+        (flags.ambiguous_time, "ambiguous time"),
+        (flags.weak_key, "weak key"),
+        (flags.separated_from.is_some(), "separated"),
+    ];
+    words.into_iter().filter_map(|(holds, word)| holds.then_some(word)).collect()
+}
+
+#[cfg(test)]
+mod tests;

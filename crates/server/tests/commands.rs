@@ -1,0 +1,264 @@
+//! The commands as a person runs them: the built binary over a book that was worked on before.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what helps a test fails with it")]
+
+mod world;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use world::{MINUTE, World, placed};
+
+const LEAD: &str =
+    r#"{"submission_id":"lead_77","email":"Avery@Example.com","name":"Avery Sample","message":"Need a quote for 40 chairs by Friday"}"#;
+const KEY: &str = "web:submission:lead_77";
+/// A source whose deliveries have no id: their keys rest on content alone.
+const WEAK: &str = "[[source]]\nname = \"form\"\nkind = \"generic\"\nauth = { scheme = \"none\" }\n\
+                    map = { \"contact.email\" = \"/email\", message = \"/message\" }\n\
+                    [[target]]\nname = \"crm\"\nkind = \"desk\"\n[[action]]\nname = \"deal\"\ntarget = \"crm\"\n";
+
+/// How a command ended.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}{}", self.out, self.err))
+    }
+
+    #[track_caller]
+    fn well(self) -> Self {
+        assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
+        self
+    }
+
+    #[track_caller]
+    fn says(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(self.out.contains(part) || self.err.contains(part), "{part:?} in:\n{}{}", self.out, self.err);
+        }
+    }
+}
+
+/// Runs `oncebook` over the configuration in a directory.
+fn run(dir: &Path, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oncebook"));
+    command.arg("--config").arg(dir.join("oncebook.toml")).args(args);
+    let ended = command.env("USER", "jo").env_remove("ONCEBOOK_TOKEN").output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran { code: ended.status.code().unwrap(), out: text(ended.stdout), err: text(ended.stderr) }
+}
+
+/// A world whose configuration a command can read.
+async fn world(config: &str) -> World {
+    let world = World::with(config).await;
+    std::fs::write(world.dir.0.join("oncebook.toml"), placed(&world.dir.0, config)).unwrap();
+    world
+}
+
+/// The process that worked on the book ends; the book stays.
+fn leave(world: World) -> std::sync::Arc<world::Dir> {
+    let World { dir, app, .. } = world;
+    drop(app);
+    dir
+}
+
+#[tokio::test]
+async fn a_book_is_listed_and_an_enquiry_is_shown_by_any_of_its_names() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    world.work_for(0).await;
+    let again = world.post("web", LEAD).await;
+    let dir = leave(world);
+    let dir = &dir.0;
+    run(dir, &["enquiries"]).well().says(&["2026-03-02 09:15", KEY, "avery@example.com", "settled", "deal ✓  follow-up ✓"]);
+    let listed = run(dir, &["enquiries", "--json"]).well().json();
+    assert_eq!((&listed["items"][0]["key"], &listed["next_cursor"]), (&json!(KEY), &Value::Null));
+    run(dir, &["enquiries", "--state", "review"]).well().says(&["No enquiry matches"]);
+
+    let shown = run(dir, &["show", KEY, "--json"]).well().json();
+    let dossier = &shown["items"][0];
+    assert_eq!((&dossier["enquiry"]["key"], &dossier["effects"][0]["state"]), (&json!(KEY), &json!("verified")));
+    let text = run(dir, &["show", KEY]).well();
+    let id = dossier["effects"][0]["external_id"].as_str().unwrap();
+    text.says(&[id, "Avery Sample", "duplicate_suppressed: true; first run run_", "structured result after", "record after", "Timeline"]);
+    let names = [&dossier["enquiry"]["id"], &again["delivery"], &dossier["effects"][1]["id"], &dossier["effects"][0]["external_id"]];
+    for name in names.map(|name| name.as_str().unwrap()) {
+        assert_eq!(run(dir, &["show", name]).well().out, text.out, "by {name}");
+    }
+    let unknown = run(dir, &["show", "nobody"]);
+    assert_eq!((unknown.code, unknown.out.as_str()), (2, ""));
+    unknown.says(&["nobody", "enq_", "dlv_", "`oncebook enquiries`"]);
+}
+
+#[tokio::test]
+async fn a_page_leads_to_the_next() {
+    let world = world("").await;
+    for n in 0..3 {
+        world.post("web", &format!(r#"{{"submission_id":"n{n}","email":"p{n}@example.com"}}"#)).await;
+    }
+    let dir = leave(world);
+    let first = run(&dir.0, &["enquiries", "--limit", "2", "--json"]).well().json();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    run(&dir.0, &["enquiries", "--limit", "2"]).well().says(&[&format!("enquiries --limit 2 --cursor {cursor}")]);
+    let second = run(&dir.0, &["enquiries", "--limit", "2", "--cursor", cursor, "--json"]).well().json();
+    assert_eq!(second["items"].as_array().unwrap().iter().map(|e| &e["key"]).collect::<Vec<_>>(), [&json!("web:submission:n0")]);
+    assert_eq!(run(&dir.0, &["enquiries", "--cursor", "no"]).code, 2);
+}
+
+#[tokio::test]
+async fn an_empty_book_says_how_to_post_and_a_missing_one_how_to_make_it() {
+    let dir = leave(world("").await);
+    run(&dir.0, &["enquiries"]).well().says(&["curl http://", "/in/web", "submission_id"]);
+    run(&dir.0, &["review"]).well().says(&["Nothing waits for a person"]);
+    let empty = world::Dir::new();
+    std::fs::write(empty.0.join("oncebook.toml"), placed(&empty.0, "")).unwrap();
+    for args in [&["enquiries"][..], &["show", KEY], &["review"], &["review", "rev_1", "approve"], &["replay", KEY], &["pause", "crm"]] {
+        let ran = run(&empty.0, args);
+        assert_eq!(ran.code, 2, "{args:?}");
+        ran.says(&["there is no book", "`oncebook serve`"]);
+    }
+    assert!(!empty.0.join("book.db").exists(), "looking made a book");
+}
+
+#[tokio::test]
+async fn a_look_alike_is_listed_approved_and_then_done() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    let twin = world.post("web", &LEAD.replace("lead_77", "lead_78")).await;
+    assert_eq!(twin["verdict"], "look_alike");
+    world.work_for(0).await;
+    let dir = leave(world);
+    let open = run(&dir.0, &["review", "--json"]).well().json();
+    let id = open["items"][0]["id"].as_str().unwrap();
+    let command = format!("review {id} approve");
+    run(&dir.0, &["review"]).well().says(&[id, "look-alike", &command, "1 item is open"]);
+    run(&dir.0, &["review", id]).well().says(&[&command]);
+    run(&dir.0, &["show", "web:submission:lead_78"]).well().says(&["Waits for a person", &command]);
+    run(&dir.0, &["enquiries"]).well().says(&["look-alike"]);
+
+    run(&dir.0, &["review", id, "approve"]).well().says(&[id, "approved", "serve` runs"]);
+    run(&dir.0, &["review"]).well().says(&["Nothing waits for a person"]);
+    run(&dir.0, &["show", id]).well().says(&["jo"]);
+    let decided = run(&dir.0, &["review", id, "approve"]);
+    assert_eq!(decided.code, 2);
+    decided.says(&["approved (by jo)", "review` lists"]);
+    let unknown = run(&dir.0, &["review", "rev_nothing", "approve"]);
+    assert_eq!(unknown.code, 2);
+    unknown.says(&["no review item 'rev_nothing'", "review` lists"]);
+}
+
+#[tokio::test]
+async fn a_replay_keeps_the_key_and_writes_nothing_by_itself() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    world.work_for(0).await;
+    let dir = leave(world);
+    let before = run(&dir.0, &["show", KEY, "--json"]).well().json();
+    run(&dir.0, &["replay", KEY]).well().says(&["a new run begins, under the same key", "serve` runs"]);
+    let after = run(&dir.0, &["show", KEY, "--json"]).well().json();
+    assert_ne!(before["items"][0]["enquiry"]["run"], after["items"][0]["enquiry"]["run"]);
+    assert_eq!(before["items"][0]["effects"][0]["external_id"], after["items"][0]["effects"][0]["external_id"]);
+    let done = run(&dir.0, &["replay", KEY, "--json", "--by", "kim"]).well().json();
+    assert_eq!((&done["through"], &done["by"], &done["answer"]["key"]), (&json!("book"), &json!("kim"), &json!(KEY)));
+    assert_eq!(run(&dir.0, &["replay", "nobody"]).code, 2);
+}
+
+#[tokio::test]
+async fn a_quarantined_delivery_is_shown_and_read_again() {
+    let world = world("").await;
+    let kept = world.post("web", "not json").await;
+    assert_eq!(kept["verdict"], "quarantined");
+    let dir = leave(world);
+    let id = kept["delivery"].as_str().unwrap();
+    run(&dir.0, &["show", id]).well().says(&["quarantined", &format!("replay {id}")]);
+    assert_eq!(run(&dir.0, &["show", id, "--json"]).well().json()["delivery"]["items"][0]["verdict"], "quarantined");
+    let again = run(&dir.0, &["replay", id]);
+    assert_eq!((again.code, again.err.as_str()), (1, ""), "still not understood: {}", again.out);
+    again.says(&["read again: quarantined"]);
+}
+
+#[tokio::test]
+async fn a_suppression_under_a_weak_key_is_undone_by_name() {
+    let world = world(WEAK).await;
+    let body = r#"{"email":"avery@example.com","message":"Need a quote"}"#;
+    world.post("form", body).await;
+    world.clock.advance(MINUTE);
+    let copy = world.post("form", body).await;
+    assert_eq!((&copy["verdict"], &copy["weak_key"]), (&json!("redelivery"), &json!(true)));
+    let dir = leave(world);
+    let id = copy["delivery"].as_str().unwrap();
+    run(&dir.0, &["show", id]).well().says(&[&format!("review {id} separate")]);
+    run(&dir.0, &["review", id, "separate"]).well().says(&[id, "read again"]);
+    assert_eq!(run(&dir.0, &["enquiries", "--json"]).well().json()["items"].as_array().unwrap().len(), 2);
+    let again = run(&dir.0, &["review", "dlv_nothing", "separate"]);
+    assert_eq!(again.code, 2);
+    again.says(&["dlv_nothing: there is no delivery"]);
+}
+
+#[tokio::test]
+async fn a_target_is_paused_with_a_reason_and_resumed() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    let dir = leave(world);
+    run(&dir.0, &["pause", "crm", "--reason", "moving house"]).well().says(&["crm: paused", "resume crm`"]);
+    let book = store::sqlite::Sqlite::open_to_read(&dir.0.join("book.db")).unwrap();
+    let states = store::Store::targets(&book).await.unwrap();
+    assert_eq!(states[0].paused.as_ref().map(|(_, why)| why.as_str()), Some("moving house"));
+    run(&dir.0, &["resume", "crm"]).well().says(&["crm: resumed"]);
+    let unknown = run(&dir.0, &["pause", "crn"]);
+    assert_eq!(unknown.code, 2);
+    unknown.says(&["no target 'crn'", "crm, mail"]);
+}
+
+/// While another process holds the book, an order goes to the address that it noted.
+#[tokio::test]
+async fn an_order_goes_to_the_server_that_holds_the_book() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    let dir = std::sync::Arc::clone(&world.dir);
+    let alone = run(&dir.0, &["pause", "crm"]);
+    assert_eq!(alone.code, 2);
+    alone.says(&["open in another process", "serve.address"]);
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    std::fs::write(dir.0.join("serve.address"), listener.local_addr().unwrap().to_string()).unwrap();
+    let server = std::thread::spawn(move || [answer(&listener, 200, "{}"), answer(&listener, 409, PROBLEM)]);
+    run(&dir.0, &["pause", "crm", "--reason", "down"]).well().says(&["crm: paused"]);
+    let refused = run(&dir.0, &["replay", KEY]);
+    assert_eq!((refused.code, refused.err.as_str()), (2, "oncebook: Does not fit: it waits for its conflict\n"));
+    let [paused, replayed] = server.join().unwrap();
+    assert!(paused.starts_with("POST /api/v1/targets/crm/pause ") && paused.contains(r#"{"by":"jo","reason":"down"}"#), "{paused}");
+    assert!(replayed.starts_with("POST /api/v1/enquiries/enq_"), "{replayed}");
+
+    let gone = run(&dir.0, &["resume", "crm"]);
+    assert_eq!(gone.code, 2);
+    gone.says(&["nothing answers at http://127.0.0.1:"]);
+    // Reading needs no server.
+    run(&dir.0, &["show", KEY]).well();
+}
+
+const PROBLEM: &str =
+    r#"{"type":"about:blank","title":"Does not fit","status":409,"detail":"it waits for its conflict","code":"does_not_fit"}"#;
+
+/// Answers one request; what was asked.
+fn answer(listener: &TcpListener, status: u16, body: &str) -> String {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut asked = Vec::new();
+    let mut part = [0; 4096];
+    while !asked.ends_with(b"}") {
+        let n = stream.read(&mut part).unwrap();
+        assert!(n > 0, "the request ended early: {}", String::from_utf8_lossy(&asked));
+        asked.extend_from_slice(&part[..n]);
+    }
+    let length = body.len();
+    write!(stream, "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+        .unwrap();
+    String::from_utf8(asked).unwrap()
+}
