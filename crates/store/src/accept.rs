@@ -143,7 +143,7 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
         first_run: proposal.run.clone(),
         run: proposal.run,
         accepted_at: delivery.at,
-        contents: vec![proposal.candidate.content],
+        contents: proposal.candidate.contents.first().copied().into_iter().collect(),
         fields: Some(proposal.fields),
         flags: Flags {
             weak_key: weak,

@@ -22,7 +22,7 @@ impl Error {
     pub(crate) const EXISTS: Self = Self::Conflict("a unique record exists");
     pub(crate) const ENQUIRY_CHANGED: Self = Self::Conflict("the enquiry has changed");
     pub(crate) const EFFECT_CHANGED: Self = Self::Conflict("the effect has changed");
-    pub(crate) const REVIEW_CLOSED: Self = Self::Conflict("the review item is decided already");
+    pub(crate) const REVIEW_TAKEN: Self = Self::Conflict("the review item is decided already, or another enquiry's");
 
     pub(crate) fn bad_cursor() -> Self {
         Self::Refused("this cursor is not one of this list".to_owned())

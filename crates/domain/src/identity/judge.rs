@@ -14,8 +14,9 @@ use crate::time::UtcMs;
 pub struct Candidate {
     /// Its key under the current rule, then under every earlier version (I8). Never empty.
     pub keys: Vec<Key>,
-    /// Keyed digest of its content, volatile places left out.
-    pub content: Digest,
+    /// Keyed digests of its content, volatile places left out: under the current rule, then under each earlier version,
+    /// since what is volatile belongs to the rule. Never empty.
+    pub contents: Vec<Digest>,
     /// Keyed digest of its mapped fields, id and time aside; `None` where no message is mapped (no look-alikes then).
     pub look_alike: Option<Digest>,
     /// When it arrived.
@@ -77,7 +78,8 @@ pub fn judge(candidate: &Candidate, known: &[Known], recent: Option<&Known>) -> 
         if key.basis == Basis::Content {
             return judge_content(candidate, key, last);
         }
-        return match variants.iter().find(|k| k.contents.contains(&candidate.content)) {
+        let same = |k: &&&Known| candidate.contents.iter().any(|content| k.contents.contains(content));
+        return match variants.iter().find(same) {
             Some(&of) => Judgement::Redelivery { of: of.clone(), weak: false },
             None => Judgement::Conflict { with: (*first).clone(), key: key.with_variant(last.key.variant + 1) },
         };

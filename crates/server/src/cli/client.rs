@@ -11,10 +11,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{CliError, environment};
+use crate::app::ADDRESS_FILE;
 use crate::config::Config;
-
-/// Where a running server notes its address, in the data directory; as `app::ADDRESS_FILE`.
-const ADDRESS_FILE: &str = "serve.address";
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -77,16 +77,19 @@ impl Reader<'_> {
         if fields.is_empty() && identity.key.basis != Basis::Submission {
             return Err("nothing mapped and no submission id found: compare `map` and `identity` with the body".to_owned());
         }
-        let mut keys = vec![identity.key];
+        let (mut keys, mut contents) = (vec![identity.key], vec![identity.content]);
         // What an earlier version cannot read it never entered, so there is nothing to be found under it.
         for earlier in source.earlier.iter().filter_map(|rule| read(rule).ok()) {
             if !keys.contains(&earlier.key) {
                 keys.push(earlier.key);
             }
+            if !contents.contains(&earlier.content) {
+                contents.push(earlier.content);
+            }
         }
         let candidate = Candidate {
             keys,
-            content: identity.content,
+            contents,
             look_alike: identity.look_alike,
             at: self.arrived,
             content_window_ms: source.content_window_ms,

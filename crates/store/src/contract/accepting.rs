@@ -104,10 +104,19 @@ pub(super) async fn a_delivery_let_in_again_carries_nothing_of_its_old_verdict(h
     let store = h.store();
     let body = blob("1", "{}");
     let quarantined = store.accept(post("1", "-", "{}").batch(vec![aside(Verdict::Quarantined, "no id")])).await.unwrap().items.remove(0);
-    let delivery = crate::Delivery { id: post("2", "-", "").arrival().delivery.id, ..quarantined };
+    let stale = post("0", "76", "{}").proposal.run;
+    let delivery = crate::Delivery {
+        id: post("2", "-", "").arrival().delivery.id,
+        duplicate_suppressed: true,
+        first_run: Some(stale),
+        first_delivery: Some(quarantined.id.clone()),
+        first_at: Some(at(0)),
+        ..quarantined
+    };
     let arrival = Arrival { delivery, body, items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()), undoes: None };
     let item = store.accept(arrival).await.unwrap().items.remove(0);
-    assert_eq!((item.verdict, item.reason), (Verdict::Accepted, None));
+    assert_eq!((item.verdict, &item.reason, item.duplicate_suppressed), (Verdict::Accepted, &None, false));
+    assert_eq!((&item.first_delivery, item.first_at), (&None, None));
     let dossier = store.dossier(&item.enquiry.unwrap()).await.unwrap().unwrap();
     assert_eq!(dossier.entries[0].actor, "ada");
 }

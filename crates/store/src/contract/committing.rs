@@ -82,6 +82,8 @@ pub(super) async fn a_stale_version_or_fence_writes_nothing_of_the_step(h: &mut 
         assert!(matches!(refused, Err(Error::Conflict(_))), "{n}: {refused:?}");
         assert_eq!(all_of(&*store).await, before, "{n}");
     }
+    let late = effects(vec![step.effects[0].clone()]);
+    assert!(matches!(store.commit(late).await, Err(Error::Conflict(_))), "the fence alone is stale");
     let held = &later.effects[0];
     store.commit(effects(vec![moved(held, verified(held.what.clone(), "D-1"))])).await.unwrap();
     assert_whole(&*store).await;
@@ -162,6 +164,8 @@ pub(super) async fn a_review_item_is_decided_once(h: &mut dyn Harness) {
     commit(open.clone()).await.unwrap();
     commit(decide("ada")).await.unwrap();
     assert!(matches!(commit(decide("bob")).await, Err(Error::Conflict(_))));
+    let elsewhere = crate::Review { enquiry: key("78").enquiry_id(), ..open.clone() };
+    assert!(matches!(commit(elsewhere).await, Err(Error::Conflict(_))));
     assert_eq!(store.dossier(&id).await.unwrap().unwrap().reviews, [decide("ada")]);
     commit(open.clone()).await.unwrap();
     commit(decide("bob")).await.unwrap();

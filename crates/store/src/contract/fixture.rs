@@ -44,7 +44,7 @@ pub(crate) fn post(delivery: &str, id: &str, body: &str) -> Post {
     fields.set("message", body);
     let candidate = Candidate {
         keys: vec![key(id)],
-        content: Digest::sha256(body.as_bytes()),
+        contents: vec![Digest::sha256(body.as_bytes())],
         look_alike: None,
         at: T0,
         content_window_ms: WINDOW,
@@ -72,7 +72,7 @@ impl Post {
 
     /// It has no id: its key is its content.
     pub(crate) fn weak(mut self) -> Self {
-        let content = self.proposal.candidate.content.to_string();
+        let content = self.proposal.candidate.contents[0].to_string();
         self.proposal.candidate.keys = vec![Key::new("web", Basis::Content, vec![content])];
         self
     }

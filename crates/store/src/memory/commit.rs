@@ -122,8 +122,8 @@ impl Staged<'_> {
         let now = self.reviews.get(&review.id).or_else(|| self.book.reviews.get(review.id.as_str()));
         match now {
             None => self.opened.push(review.id.clone()),
-            Some(now) if now.closed_at.is_some() && review.closed_at.is_some() => return Err(Error::REVIEW_CLOSED),
-            Some(_) => {}
+            Some(now) if now.enquiry == review.enquiry && (now.closed_at.is_none() || review.closed_at.is_none()) => {}
+            Some(_) => return Err(Error::REVIEW_TAKEN),
         }
         self.reviews.insert(review.id.clone(), review);
         Ok(())

@@ -146,3 +146,19 @@ impl crate::Store for Memory {
         self.with(|_| Ok(()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store as _;
+
+    #[tokio::test]
+    async fn a_dead_process_neither_reads_nor_writes() {
+        let stream = |name| StreamId::parse(name).unwrap();
+        let dead = Memory::new(UtcMs(0), stream("str_1"), [7; 32]);
+        let alive = dead.restart(UtcMs(1), stream("str_2"));
+        assert!(matches!(dead.note(vec![]).await, Err(Error::Unavailable(_))));
+        assert!(matches!(dead.targets().await, Err(Error::Unavailable(_))));
+        assert_eq!(alive.note(vec![]).await.unwrap().seq, 1);
+    }
+}

@@ -189,10 +189,11 @@ fn insert_delivery(txn: &Txn<'_>, delivery: &Delivery) -> Result<(), Error> {
 
 fn put_review(txn: &Txn<'_>, review: &Review) -> Result<(), Error> {
     let sql = "INSERT INTO reviews (id, enquiry, open, doc) VALUES (?1, ?2, ?3, ?4)
-               ON CONFLICT (id) DO UPDATE SET open = excluded.open, doc = excluded.doc WHERE open = 1 OR excluded.open = 1";
+               ON CONFLICT (id) DO UPDATE SET open = excluded.open, doc = excluded.doc
+               WHERE (open = 1 OR excluded.open = 1) AND enquiry = excluded.enquiry";
     let values = (review.id.as_str(), review.enquiry.as_str(), review.closed_at.is_none(), json(review)?);
     // Of two people who decide at once, the second is told so.
-    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::REVIEW_CLOSED) }
+    if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::REVIEW_TAKEN) }
 }
 
 fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {

@@ -18,7 +18,7 @@ fn known(key: &Key, body: &str, at: i64) -> Known {
 fn candidate(key: &Key, body: &str, at: i64) -> Candidate {
     Candidate {
         keys: vec![key.clone()],
-        content: content(body),
+        contents: vec![content(body)],
         look_alike: Some(content("fields")),
         at: UtcMs(at),
         content_window_ms: 10 * MINUTE,
@@ -77,6 +77,16 @@ fn i8_a_delivery_is_known_under_an_earlier_rule_too() {
     let (old, new) = (key(Basis::Time, "2026-03-02T09:15:04Z"), key(Basis::Submission, "77"));
     let both = Candidate { keys: vec![new, old.clone()], ..candidate(&old, "a", 1) };
     assert!(matches!(judge(&both, &[known(&old, "a", 0)], None), Judgement::Redelivery { of, .. } if of.key == old));
+}
+
+#[test]
+fn i8_content_is_compared_as_the_rule_of_its_time_saw_it() {
+    let k = key(Basis::Submission, "77");
+    // What is volatile was changed since: the current digest is another, the earlier version's is the one on record.
+    let again = Candidate { contents: vec![content("now"), content("then")], ..candidate(&k, "now", 9) };
+    assert!(matches!(judge(&again, &[known(&k, "then", 0)], None), Judgement::Redelivery { .. }));
+    let other = Candidate { contents: vec![content("now"), content("other")], ..again };
+    assert!(matches!(judge(&other, &[known(&k, "then", 0)], None), Judgement::Conflict { .. }));
 }
 
 #[test]
