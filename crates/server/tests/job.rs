@@ -3,6 +3,7 @@
 mod world;
 
 use serde_json::json;
+use world::crm::{self, Crm};
 use world::process::Process;
 use world::{World, mails};
 
@@ -59,6 +60,24 @@ async fn fifty_identical_posts_at_once_are_one_enquiry_one_deal_one_mail_and_49_
     assert_eq!(dossier["deliveries"].as_array().unwrap().iter().filter(|d| d["duplicate_suppressed"] == true).count(), 49);
     assert_eq!((process.deals(KEY).await, mails(&process.dir.0).len()), (1, 1));
     assert!(dossier["arrival_to_result_ms"].is_i64() && dossier["arrival_to_record_ms"].is_i64());
+}
+
+/// Two effects of one enquiry that come to rest at the same moment must not both overlook that the third may begin.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follow_up_that_waits_for_two_records_always_begins() {
+    let crm = Crm::open().await;
+    let more = "[[target]]\nname = \"desk\"\nkind = \"desk\"\n[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"desk@example.com\"\n\
+                [[action]]\nname = \"entry\"\ntarget = \"desk\"\n\
+                [[action]]\nname = \"follow-up\"\ntarget = \"mail\"\nafter = [\"deal\", \"entry\"]\n";
+    let process = Process::start(&format!("{}{more}", crm::config(crm.address, Some("strong"), "")), None).await;
+    for n in 0..300 {
+        let body = json!({"submission_id": format!("t{n}"), "email": format!("t{n}@example.com"), "message": format!("Request {n}")});
+        process.post("web", &body.to_string()).await;
+    }
+    for n in 0..300 {
+        process.settled(&format!("web:submission:t{n}")).await;
+    }
+    assert_eq!((crm.records().len(), mails(&process.dir.0).len()), (300, 300));
 }
 
 /// All of them at once.
