@@ -353,3 +353,27 @@ fn only_what_is_held_can_be_released() {
         assert_eq!(effect.door, door);
     }
 }
+
+#[test]
+fn i7_an_audit_is_made_though_a_later_step_is_a_persons_or_closed() {
+    for phase in asking().into_iter().chain([closed(), Phase::AtMostOnce]) {
+        let half = deal([verified("c1", Some(9)), phase.clone(), planned(7)]);
+        assert_eq!((half.current(), half.due()), (Some(0), Some(UtcMs(9))), "{phase:?}");
+        assert_eq!(half.state(), phase.as_str(), "its name is still that of the step it stands at");
+    }
+    let going_on = deal([verified("c1", Some(9)), planned(20), planned(7)]);
+    assert_eq!((going_on.current(), going_on.due()), (Some(1), Some(UtcMs(20))), "what goes on by itself goes first");
+}
+
+#[test]
+fn of_two_audits_the_earlier_one_is_due() {
+    let both = deal([verified("c1", Some(9)), verified("d1", Some(8)), verified("l1", None)]);
+    assert_eq!((both.current(), both.due()), (Some(1), Some(UtcMs(8))));
+}
+
+#[test]
+fn an_alarm_by_an_audit_keeps_a_closed_effect_open() {
+    let doubled = Phase::Doubled { ids: vec!["c1".to_owned(), "c2".to_owned()] };
+    let half = deal([doubled, closed(), planned(7)]);
+    assert_eq!((half.needs_person(), half.has_ended()), (true, false));
+}
