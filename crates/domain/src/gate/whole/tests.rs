@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gate::decide::{Observation, decide};
-use crate::gate::effect::{Find, Policy, Rules, Why};
+use crate::gate::effect::{Attempt, Attempted, Find, Policy, Rules, Why};
 use crate::identity::Basis;
 use crate::ids::StreamId;
 use crate::retry::Backoff;
@@ -40,6 +40,11 @@ fn planned(due: i64) -> Phase {
 
 fn verified(id: &str, audit_due: Option<i64>) -> Phase {
     Phase::Verified { id: id.to_owned(), audit_due: audit_due.map(UtcMs) }
+}
+
+fn attempt(begun_at: i64) -> Attempt {
+    let (begun_at, deadline) = (UtcMs(begun_at), UtcMs(begun_at + 1));
+    Attempt { n: 1, begun_at, deadline, fence: 1, process: StreamId::of(&Digest::sha256(b"worker")), outcome: Attempted::Open }
 }
 
 fn unverified(id: &str) -> Phase {
@@ -105,8 +110,9 @@ fn work_is_at_the_first_step_whose_record_does_not_stand() {
     assert_eq!((second.current(), second.due()), (Some(1), Some(UtcMs(6))));
     let third = deal([unverified("c1"), verified("d1", None), planned(7)]);
     assert_eq!((third.current(), third.due()), (Some(2), Some(UtcMs(7))));
-    let under_way = deal([verified("c1", None), Phase::Intended, planned(7)]);
-    assert_eq!((under_way.current(), under_way.due(), under_way.state()), (Some(1), None, "intended"));
+    let mut under_way = deal([verified("c1", None), Phase::Intended, planned(7)]);
+    under_way.steps[1].attempts.push(attempt(4));
+    assert_eq!((under_way.current(), under_way.due(), under_way.state()), (Some(1), Some(UtcMs(4)), "intended"));
 }
 
 #[test]
@@ -170,12 +176,12 @@ fn i10_it_has_ended_when_it_succeeded_was_skipped_closed_or_given_up() {
 }
 
 #[test]
-fn i10_what_has_not_ended_has_a_due_time_a_worker_a_person_or_something_it_waits_for() {
+fn i10_what_has_not_ended_has_a_due_time_a_person_or_something_it_waits_for() {
     for phase in going_on().into_iter().chain(asking()).chain([Phase::AtMostOnce, closed(), verified("r1", None), unverified("r1")]) {
         for door in [Door::Waiting, held(), skipped(), Door::Open] {
-            let effect = Effect { door, ..single("deal", phase.clone()) };
-            let under_way = effect.door == Door::Open && phase == Phase::Intended;
-            let looked_after = effect.due().is_some() || under_way || effect.needs_person() || effect.door == Door::Waiting;
+            let mut effect = Effect { door, ..single("deal", phase.clone()) };
+            effect.steps[0].attempts.push(attempt(4));
+            let looked_after = effect.due().is_some() || effect.needs_person() || effect.door == Door::Waiting;
             assert!(effect.has_ended() || looked_after, "{:?} {:?}", effect.door, phase);
         }
     }
@@ -346,4 +352,28 @@ fn only_what_is_held_can_be_released() {
         assert!(!effect.release(&[]));
         assert_eq!(effect.door, door);
     }
+}
+
+#[test]
+fn i7_an_audit_is_made_though_a_later_step_is_a_persons_or_closed() {
+    for phase in asking().into_iter().chain([closed(), Phase::AtMostOnce]) {
+        let half = deal([verified("c1", Some(9)), phase.clone(), planned(7)]);
+        assert_eq!((half.current(), half.due()), (Some(0), Some(UtcMs(9))), "{phase:?}");
+        assert_eq!(half.state(), phase.as_str(), "its name is still that of the step it stands at");
+    }
+    let going_on = deal([verified("c1", Some(9)), planned(20), planned(7)]);
+    assert_eq!((going_on.current(), going_on.due()), (Some(1), Some(UtcMs(20))), "what goes on by itself goes first");
+}
+
+#[test]
+fn of_two_audits_the_earlier_one_is_due() {
+    let both = deal([verified("c1", Some(9)), verified("d1", Some(8)), verified("l1", None)]);
+    assert_eq!((both.current(), both.due()), (Some(1), Some(UtcMs(8))));
+}
+
+#[test]
+fn an_alarm_by_an_audit_keeps_a_closed_effect_open() {
+    let doubled = Phase::Doubled { ids: vec!["c1".to_owned(), "c2".to_owned()] };
+    let half = deal([doubled, closed(), planned(7)]);
+    assert_eq!((half.needs_person(), half.has_ended()), (true, false));
 }

@@ -169,3 +169,67 @@ fn a_known_answer_is_adopted_instead_of_another_attempt() {
     assert_eq!(case.see(&begin()), Next::ReadBack);
     assert_eq!((case.phase(), case.step.latest()), ("done", 1));
 }
+
+#[test]
+fn i7_a_late_answer_with_another_id_than_the_mismatched_records_is_an_alarm() {
+    let mut case = second_under_way();
+    case.see(&applied("r2"));
+    case.see(&differs());
+    assert_eq!(case.see(&late(1, "r1")), Next::Person);
+    assert_eq!(case.step.phase, Phase::Doubled { ids: vec!["r2".to_owned(), "r1".to_owned()] });
+}
+
+/// Attempts 1 and 2 are open, 3 is under way, and then both answer late.
+fn two_late_answers(rules: Rules) -> Case {
+    let mut case = Case::unknown(rules);
+    case.at(1_000).see(&begin());
+    case.see(&Observation::NoAnswer);
+    case.at(5_000).see(&begin());
+    case.see(&late(1, "r1"));
+    case.see(&late(2, "r2"));
+    case
+}
+
+#[test]
+fn i7_two_late_answers_that_disagree_are_an_alarm_whatever_the_third_comes_to() {
+    for seen in [Observation::NoAnswer, lost(None), not_sent(), refused(), Observation::Conflict, applied("r1"), applied("r2")] {
+        let mut case = two_late_answers(none(Policy::AtLeastOnce));
+        assert_eq!(case.see(&seen), Next::Person, "{seen:?}");
+        assert_eq!(case.step.phase, Phase::Doubled { ids: vec!["r1".to_owned(), "r2".to_owned()] }, "{seen:?}");
+    }
+    let mut three = two_late_answers(none(Policy::AtLeastOnce));
+    three.see(&applied("r3"));
+    let ids = ["r1", "r2", "r3"].map(str::to_owned);
+    assert_eq!(three.step.phase, Phase::Doubled { ids: ids.to_vec() });
+}
+
+#[test]
+fn a_conflict_answer_is_explained_by_a_late_one() {
+    for rules in [RULES, find(UPSERT), none(Policy::AtLeastOnce)] {
+        let mut case = Case::unknown(rules);
+        if rules.find == Find::Strong {
+            case.at(QUIET).see(&absent(QUIET));
+        }
+        case.see(&begin());
+        case.see(&late(1, "r1"));
+        assert_eq!(case.see(&Observation::Conflict), Next::ReadBack, "{:?}: its record is known", rules.find);
+        assert_eq!(case.step.external_id(), Some("r1"));
+    }
+}
+
+#[test]
+fn a_keyed_attempt_not_seen_yet_stays_open_until_nothing_of_it_can_come() {
+    for class in [Find::Unique, UPSERT_LOOKS] {
+        let mut early = Case::unknown(find(class));
+        early.at(TIMEOUT).see(&absent(TIMEOUT));
+        assert_eq!(early.outcomes(), [&Attempted::Open], "{class:?}");
+        assert_eq!(early.see(&begin()), Next::Send, "{class:?}: the write is keyed, it need not wait");
+        assert_eq!(early.see(&refused()), Next::LookUp, "{class:?}: the first may yet take effect");
+        let mut settled = Case::unknown(find(class));
+        settled.at(QUIET).see(&absent(QUIET));
+        assert_eq!(settled.outcomes(), [&Attempted::ProvedAbsent], "{class:?}");
+        settled.see(&begin());
+        assert_eq!(settled.see(&refused()), Next::Person);
+        assert_eq!(settled.phase(), "refused");
+    }
+}

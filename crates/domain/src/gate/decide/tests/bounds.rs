@@ -8,6 +8,7 @@ fn an_intent_names_its_attempt_deadline_fence_and_process() {
     let Observation::Begin { process, .. } = begin() else { panic!("begin begins") };
     let expected = Attempt { n: 1, begun_at: ms(0), deadline: ms(TIMEOUT), fence: 1, process, outcome: Attempted::Open };
     assert_eq!(case.step.attempts, [expected]);
+    assert_eq!(case.due(), 0, "should its lease run out, it is taken up at once");
     case.ignores(&begin());
 }
 

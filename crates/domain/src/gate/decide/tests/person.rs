@@ -206,3 +206,23 @@ fn close_waits_for_an_attempt_under_way_and_is_not_for_a_record_that_stands() {
     assert_eq!(verified.ignores(&closes()), stands);
     assert_eq!(Case::answered(Rules { reads: false, ..RULES }, "r1").ignores(&closes()), stands);
 }
+
+/// A record stands, found by a look-up or named by a person; it differs, and a person closed it.
+fn closed_over_a_record(rules: Rules, stands: &Observation) -> Case {
+    let mut case = Case::unknown(rules);
+    case.see(stands);
+    case.see(&differs());
+    case.see(&closes());
+    case
+}
+
+#[test]
+fn i7_again_never_sends_past_a_record_that_was_found_or_named() {
+    for stands in [found(&["r1"]), it_is("r1")] {
+        let mut case = closed_over_a_record(RULES, &stands);
+        case.at(QUIET).see(&Observation::Again);
+        assert_eq!((case.phase(), case.see(&begin())), ("unknown", Next::LookUp), "{stands:?}");
+    }
+    let unasked = closed_over_a_record(none(Policy::Review), &it_is("r1"));
+    assert_eq!(unasked.ignores(&Observation::Again), "the target cannot be asked: say 'not there', 'it is' or 'close'");
+}

@@ -84,8 +84,7 @@ fn holds(before: &Step, seen: &Observation, rules: &Rules, after: &Step, next: N
         Next::Ended => assert!(after.has_passed() || matches!(after.phase, Phase::AtMostOnce | Phase::Closed { .. })),
         Next::ReadBack => assert!(matches!(after.phase, Phase::Done { .. })),
         Next::LookUp => assert!(matches!(after.phase, Phase::Unknown { .. } | Phase::Verified { .. }) && rules.find.looks()),
-        // A wait has a due time, or an attempt under way whose worker answers or is lost (I10).
-        Next::Wait => assert!(after.due().is_some() || after.phase == Phase::Intended),
+        Next::Wait => assert!(after.due().is_some(), "I10: {:?} waits for nothing", after.phase),
         Next::Send => {}
     }
 }

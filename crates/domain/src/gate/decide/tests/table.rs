@@ -28,7 +28,7 @@ const TABLE: &str = "
     read_gone    .       .        .       D/w  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
     read_failed  .       .        .       D/w  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
     late_answer  D/r     I/w      D/r     .    .        .              .          .          .       D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
-    late+other   D/r     I/w      D/r     2/p  2/p      2/p            2/p        M/p        2/p     D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
+    late+other   D/r     I/w      D/r     2/p  2/p      2/p            2/p        2/p        2/p     D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
     not_there    .       .        .       .    .        .              .          .          .       U/l     U/l               U/l                U/l          U/l           U/l            .            .      .
     it_is        D/r     .        D/r     .    .        .              .          D/r        D/r     D/r     D/r               D/r                D/r          D/r           D/r            D/r          D/r    D/r
     again        P/w     .        U/w     D/w  V/w      V/w            .          D/w        U/w     P/w     U/w               U/w                U/w          U/w           P/w            U/w          P/w    U/w

@@ -122,3 +122,38 @@ fn at_most_once_may_send_after_an_attempt_that_definitely_was_not_sent() {
     case.see(&not_sent());
     assert_eq!(case.at(1_000).see(&begin()), Next::Send);
 }
+
+#[test]
+fn a_window_that_can_be_asked_waits_like_any_other_before_absent_counts() {
+    // The key may be gone by the time that a second write comes: it is no reason to believe an early *absent*.
+    let mut case = Case::unknown(find(WINDOW_LOOKS));
+    assert_eq!(case.quiet(), QUIET);
+    case.at(QUIET - 1).see(&absent(QUIET - 1));
+    assert_eq!(case.phase(), "unknown");
+    case.at(QUIET).see(&absent(QUIET));
+    assert_eq!(case.phase(), "planned");
+    assert_eq!(Case::unknown(find(PROVIDER_WINDOW)).quiet(), QUIET, "nor a person's 'not there'");
+}
+
+/// A target or policy under which the next attempt needs no look-up, and one under which it does.
+const STRICTER: [(Rules, Rules, &str); 4] = [
+    (Rules { find: UPSERT, ..RULES }, RULES, "unknown"),
+    (Rules { find: PROVIDER_WINDOW, ..RULES }, Rules { find: Find::None, ..RULES }, "review"),
+    (Rules { find: Find::None, policy: Policy::AtLeastOnce, ..RULES }, Rules { find: Find::None, ..RULES }, "review"),
+    (
+        Rules { find: Find::None, policy: Policy::AtLeastOnce, ..RULES },
+        Rules { find: Find::None, policy: Policy::AtMostOnce, ..RULES },
+        "at_most_once",
+    ),
+];
+
+#[test]
+fn i6_i10_a_declaration_or_policy_made_stricter_while_an_attempt_is_open_is_obeyed() {
+    for (before, after, phase) in STRICTER {
+        let mut case = Case::unknown(before);
+        case.rules = after;
+        case.at(1_000).see(&begin());
+        assert_eq!(case.phase(), phase, "{:?}", after.find);
+        assert_eq!((case.step.latest(), case.quiet()), (1, QUIET), "{:?}: and with its wait", after.find);
+    }
+}

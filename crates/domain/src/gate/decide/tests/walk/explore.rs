@@ -72,7 +72,7 @@ fn wrong(state: &State) -> Option<&'static str> {
 
 /// An end, or a person's.
 fn settled(state: &State) -> bool {
-    state.step.due().is_none() && state.step.phase != Phase::Intended
+    state.step.due().is_none()
 }
 
 /// The first state from which no end can be reached.

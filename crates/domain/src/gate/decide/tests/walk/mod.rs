@@ -76,7 +76,24 @@ fn i6_i7_i10_a_target_that_cannot_be_asked_and_a_person_who_looks() {
     passes(&World { words: 3, ..larger(Find::None) });
 }
 
-/// Keyed writes in a target that refuses no record; for those that do, see `a_refusal_never_hides_a_record`.
+#[test]
+fn t_a_refusal_never_hides_a_record() {
+    for class in
+        [UPSERT, UPSERT_LOOKS, Find::Unique, Find::Window { window_ms: 4, looks: true }, Find::Window { window_ms: 6, looks: false }]
+    {
+        passes(&World { words: 1, ..world(class) });
+    }
+}
+
+#[test]
+fn i7_i10_a_provider_window_that_can_be_asked() {
+    for window_ms in [1, 2, 3, 4, 5, 6, 9] {
+        passes(&World { words: 1, refuses: false, ..world(Find::Window { window_ms, looks: true }) });
+        passes(&World { words: 1, refuses: false, ..world(Find::Window { window_ms, looks: false }) });
+    }
+}
+
+/// Keyed writes in a target that refuses no record; for those that do, see `t_a_refusal_never_hides_a_record`.
 #[test]
 fn i7_i10_a_keyed_write() {
     for class in [UPSERT, UPSERT_LOOKS, Find::Unique] {
@@ -207,7 +224,11 @@ fn the_deadline_unchecked_before_the_send() {
 #[test]
 fn a_conflict_answer_counted_as_a_refusal() {
     let hears = |seen, _| vec![if seen == Observation::Conflict { refused() } else { seen }];
-    breaks(&World { hears, ..world(Find::Unique) }, &["T"]);
+    // Told of no bound, the engine has no earlier attempt open that would make it look all the same.
+    let told = Rules { find: Find::Unique, settle_ms: 0, pause_max_ms: 0, ..TICKS };
+    let honest = World { told, refuses: false, ..world(Find::Unique) };
+    passes(&honest);
+    breaks(&World { hears, ..honest }, &["T"]);
 }
 
 #[test]

@@ -141,7 +141,8 @@ impl World {
             let latest_seen = saw.as_ref().and_then(|saw| saw.last()).map_or(0, |n| *n);
             events.may("the look-up ends; it saw", latest_seen, self.see(next, seen));
         }
-        if state.step.due().is_none_or(|due| due > NOW) {
+        // Of an attempt under way its worker tells, or whoever takes it over.
+        if state.step.phase == Phase::Intended || state.step.due().is_none_or(|due| due > NOW) {
             return;
         }
         if let Phase::Planned { .. } = state.step.phase {
