@@ -177,12 +177,13 @@ impl Ctx<'_> {
     }
 
     fn begin_planned(&self, step: &Step, fence: u64, process: &StreamId) -> Moved {
-        if let Some(id) = answered(step) {
-            return self.done(step.clone(), id);
+        if let Some(moved) = self.known(step) {
+            return moved;
         }
         let any_open = step.attempts.iter().any(Attempt::is_open);
-        let blind = any_open && !self.rules.find.keyed() && self.rules.policy != Policy::AtLeastOnce;
-        assert!(!blind, "I6: an attempt is open and the write is not keyed");
+        if any_open && !self.rules.find.keyed() && self.rules.policy != Policy::AtLeastOnce {
+            return self.asked_first(step.clone());
+        }
         if step.reached() >= self.rules.attempts_max.saturating_add(step.allowed) {
             return review(step.clone(), Why::AttemptsSpent);
         }
@@ -203,10 +204,20 @@ impl Ctx<'_> {
         Moved::To(next, Next::Send)
     }
 
+    /// I6: the target's declaration or the action's policy was made stricter while an attempt is open: it is obeyed from
+    /// now on, with the wait that belongs to it.
+    fn asked_first(&self, mut step: Step) -> Moved {
+        for attempt in step.attempts.iter().filter(|a| a.is_open()) {
+            step.quiet_until = step.quiet_until.max(self.quiet_after(attempt.deadline, self.rules.pause_max_ms));
+        }
+        self.after_unknown(step)
+    }
+
     /// From when on *absent* is proof: the latest possible send, the longest it may take effect, the index's lag. A keyed
-    /// write needs no proof, so it waits for neither (protocol model, `unique` and `upsert`).
+    /// write needs no proof, so it waits for neither (protocol model, `unique` and `upsert`); a provider's window may be
+    /// over by the time of the next write, so there it does.
     fn quiet_after(&self, sendable_until: UtcMs, pause_ms: i64) -> UtcMs {
-        if self.rules.find.keyed() {
+        if self.rules.find.keyed_for_good() {
             return sendable_until;
         }
         sendable_until.plus(pause_ms).plus(self.rules.settle_ms).plus(self.rules.find.lag_ms())
@@ -237,8 +248,8 @@ impl Ctx<'_> {
 
     /// Where an unknown outcome goes: to the look-up; where there is none, to a keyed re-send, the policy or a person.
     fn after_unknown(&self, mut step: Step) -> Moved {
-        if let Some(id) = answered(&step) {
-            return self.done(step, id);
+        if let Some(moved) = self.known(&step) {
+            return moved;
         }
         if self.rules.find.looks() {
             step.phase = Phase::unknown(self.now);
@@ -256,8 +267,8 @@ impl Ctx<'_> {
 
     fn not_sent(&self, step: &Step, retry_after_ms: Option<i64>) -> Moved {
         let Some(next) = ended(step, Attempted::NotSent) else { return NO_ATTEMPT };
-        if let Some(id) = answered(&next) {
-            return self.done(next, id);
+        if let Some(moved) = self.known(&next) {
+            return moved;
         }
         self.planned_later(next, retry_after_ms)
     }
@@ -271,8 +282,8 @@ impl Ctx<'_> {
     /// A refusal settles its own attempt; the effect is refused only if no earlier attempt is open.
     fn refused(&self, step: &Step, why: &str) -> Moved {
         let Some(mut next) = ended(step, Attempted::Refused) else { return NO_ATTEMPT };
-        if let Some(id) = answered(&next) {
-            return self.done(next, id);
+        if let Some(moved) = self.known(&next) {
+            return moved;
         }
         if next.attempts.iter().any(Attempt::is_open) {
             return self.after_refusal_with_open(next);
@@ -292,15 +303,28 @@ impl Ctx<'_> {
     /// The target has our key already, it says: looked up, never taken as a refusal.
     fn conflict(&self, step: &Step) -> Moved {
         let Some(next) = ended(step, Attempted::Conflicted) else { return NO_ATTEMPT };
-        self.after_refusal_with_open(next)
+        self.known(&next).unwrap_or_else(|| self.after_refusal_with_open(next))
     }
 
     fn applied(&self, step: &Step, id: &str) -> Moved {
-        let earlier = answered(step);
         let Some(next) = ended(step, Attempted::Answered { id: id.to_owned() }) else { return NO_ATTEMPT };
-        match earlier {
-            Some(other) if other != id => doubled(next, vec![other, id.to_owned()]),
-            Some(_) | None => self.done(next, id.to_owned()),
+        self.known(&next).unwrap_or(NO_ATTEMPT)
+    }
+
+    /// What the attempts' own answers say: nothing, the record, or, where they disagree, an alarm (I7).
+    fn known(&self, step: &Step) -> Option<Moved> {
+        let mut ids: Vec<String> = Vec::new();
+        for attempt in &step.attempts {
+            if let Attempted::Answered { id } = &attempt.outcome
+                && !ids.contains(id)
+            {
+                ids.push(id.clone());
+            }
+        }
+        match ids.len() {
+            0 => None,
+            1 => Some(self.done(step.clone(), ids.remove(0))),
+            _ => Some(doubled(step.clone(), ids)),
         }
     }
 
@@ -371,9 +395,7 @@ impl Ctx<'_> {
         let counts = begun_at >= step.quiet_until;
         let absences = if counts { absences + 1 } else { 0 };
         if absences >= self.absences_needed() {
-            for attempt in next.attempts.iter_mut().filter(|a| a.is_open()) {
-                attempt.outcome = Attempted::ProvedAbsent;
-            }
+            self.prove_absent(&mut next, begun_at);
             next.phase = Phase::Planned { due: self.now };
             return Moved::To(next, Next::Wait);
         }
@@ -382,6 +404,16 @@ impl Ctx<'_> {
         let due = if counts { soon } else { soon.min(step.quiet_until.max(self.now.plus(1))) };
         next.phase = Phase::Unknown { due, looks: looks + 1, absences, blind: 0 };
         Moved::To(next, Next::Wait)
+    }
+
+    /// Nothing was there at `seen_at`. A write that is keyed for good goes again before that proves anything: until nothing of
+    /// an attempt can come any more it stays open, so that a refusal of the next one does not speak for it.
+    fn prove_absent(&self, step: &mut Step, seen_at: UtcMs) {
+        let spared = self.rules.pause_max_ms.saturating_add(self.rules.settle_ms);
+        let proved = |a: &Attempt| !self.rules.find.keyed_for_good() || seen_at >= a.deadline.plus(spared);
+        for attempt in step.attempts.iter_mut().filter(|a| a.is_open() && proved(a)) {
+            attempt.outcome = Attempted::ProvedAbsent;
+        }
     }
 
     /// A search index may miss a record that is there: it is asked twice after the wait.
@@ -474,9 +506,14 @@ impl Ctx<'_> {
         late.outcome = Attempted::Answered { id: id.to_owned() };
         match &step.phase {
             Phase::Planned { .. } | Phase::Unknown { .. } | Phase::Refused { .. } | Phase::Review { .. } | Phase::AtMostOnce => {
-                self.done(next, id.to_owned())
+                self.known(&next).unwrap_or(NO_ATTEMPT)
             }
-            Phase::Done { id: known, .. } | Phase::Verified { id: known, .. } | Phase::Unverified { id: known } if known != id => {
+            Phase::Done { id: known, .. }
+            | Phase::Verified { id: known, .. }
+            | Phase::Unverified { id: known }
+            | Phase::Mismatched { id: known, .. }
+                if known != id =>
+            {
                 let ids = vec![known.clone(), id.to_owned()];
                 doubled(next, ids)
             }
@@ -508,9 +545,7 @@ impl Ctx<'_> {
             next.phase = Phase::unknown(self.now);
             return Moved::To(next, Next::LookUp);
         }
-        for attempt in next.attempts.iter_mut().filter(|a| a.is_open()) {
-            attempt.outcome = Attempted::ProvedAbsent;
-        }
+        self.prove_absent(&mut next, self.now);
         next.phase = Phase::Planned { due: self.now };
         Moved::To(next, Next::Wait)
     }
@@ -540,7 +575,7 @@ impl Ctx<'_> {
             }
             Phase::Verified { id, .. } if looks => next.phase = Phase::Verified { id: id.clone(), audit_due: Some(now) },
             Phase::Refused { .. } | Phase::Closed { .. } | Phase::Review { why: Why::GaveUp }
-                if !step.attempts.iter().any(Attempt::is_open) =>
+                if !step.attempts.iter().any(may_be_there) =>
             {
                 next.planned_at = now;
                 next.allowed += 1;
@@ -569,6 +604,11 @@ impl Ctx<'_> {
         }
         Moved::To(next, Next::Wait)
     }
+}
+
+/// Whether a record may stand that only a look-up can name again; an answer's own id is taken up by `begin`.
+fn may_be_there(attempt: &Attempt) -> bool {
+    attempt.is_open() || attempt.outcome == Attempted::Adopted
 }
 
 /// Whether a record of this attempt may stand in the target, against all bounds: what the audit counts.

@@ -69,6 +69,11 @@ impl Find {
         matches!(self, Self::Upsert { .. } | Self::Window { .. } | Self::Unique)
     }
 
+    /// Whether that holds however late the next write comes.
+    pub fn keyed_for_good(self) -> bool {
+        matches!(self, Self::Upsert { .. } | Self::Unique)
+    }
+
     /// Whether the target can be asked for our key.
     pub fn looks(self) -> bool {
         match self {

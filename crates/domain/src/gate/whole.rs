@@ -83,10 +83,18 @@ impl Effect {
         }
     }
 
-    /// The index of the step that work is at: the first whose record does not stand yet, else one with an audit due.
+    /// The index of the step that work is at: the first whose record does not stand yet, if it goes on by itself; else the
+    /// audit that is due first; else that same step, which is a person's or has ended.
     pub fn current(&self) -> Option<usize> {
         let pending = self.steps.iter().position(|step| !step.has_passed());
-        pending.or_else(|| self.steps.iter().position(|step| step.due().is_some()))
+        let goes_on = pending.filter(|&index| self.steps[index].due().is_some());
+        goes_on.or_else(|| self.audit()).or(pending)
+    }
+
+    /// The index of the step whose audit is due first.
+    fn audit(&self) -> Option<usize> {
+        let due = |step: &Step| step.has_passed().then(|| step.due()).flatten();
+        (0..self.steps.len()).filter(|&index| due(&self.steps[index]).is_some()).min_by_key(|&index| due(&self.steps[index]))
     }
 
     /// When a worker should take it up; `None` where nothing is to be done without a person or another effect.
@@ -118,7 +126,7 @@ impl Effect {
     /// Whether nothing more will happen by itself or is asked of a person. A due audit does not keep an effect open.
     pub fn has_ended(&self) -> bool {
         let given_up = |step: &Step| matches!(step.phase, Phase::Closed { .. } | Phase::AtMostOnce);
-        matches!(self.door, Door::Skipped { .. }) || self.has_succeeded() || self.steps.iter().any(given_up)
+        matches!(self.door, Door::Skipped { .. }) || self.has_succeeded() || self.steps.iter().any(given_up) && !self.needs_person()
     }
 
     /// Whether a person has to decide before it goes on.

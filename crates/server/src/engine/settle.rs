@@ -13,14 +13,14 @@ use super::entries::{self, ENGINE};
 use super::plan::{open_doors, reason};
 
 /// How often a commit is decided anew because another effect of the enquiry was first.
-const RACES_MAX: u32 = 8;
+const RACES_MAX: u32 = 32;
 
 /// Where an enquiry stands, given its effects.
 pub(super) fn standing_of(effects: &[Effect]) -> Standing {
     if effects.iter().all(Effect::has_ended) {
         return Standing::Settled;
     }
-    let goes_on = |effect: &Effect| !effect.has_ended() && effect.due().is_some();
+    let goes_on = |effect: &Effect| !effect.has_ended() && !effect.needs_person() && effect.due().is_some();
     if effects.iter().any(goes_on) { Standing::Working } else { Standing::Review }
 }
 
@@ -124,17 +124,21 @@ fn why(action: &str, phase: &Phase) -> String {
 }
 
 /// The enquiry's standing follows from its effects, unless a person's verb set it in this step.
+///
+/// Where there are several effects the enquiry is written even if nothing of it changes: its version is what makes two of
+/// them that come to rest at the same moment see one another. Each might otherwise leave it to the other to wake a third.
 fn follow_standing(dossier: &Dossier, effects: &[Effect], step: &mut Step) {
     if step.enquiries.iter().any(|c| c.enquiry.id == dossier.enquiry.id) {
         return;
     }
     let standing = standing_of(effects);
-    if standing == dossier.enquiry.standing || dossier.enquiry.standing == Standing::Accepted {
+    let changes = standing != dossier.enquiry.standing;
+    if dossier.enquiry.standing == Standing::Accepted || !changes && effects.len() < 2 {
         return;
     }
     let mut enquiry = dossier.enquiry.clone();
     enquiry.standing = standing;
-    if standing == Standing::Settled {
+    if changes && standing == Standing::Settled {
         enquiry.settled_at = Some(step.at);
         let facts = Facts::new().with("arrival_to_settled_ms", step.at.since(enquiry.accepted_at));
         step.entries.push(entries::of_enquiry(step.at, &enquiry, "enquiry.settled", ENGINE, facts));
