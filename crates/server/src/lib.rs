@@ -4,6 +4,7 @@
 
 pub mod api;
 pub mod config;
+pub mod console;
 pub mod effects;
 pub mod engine;
 pub mod qualify;
