@@ -7,6 +7,7 @@ pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod console;
 pub mod effects;
 pub mod engine;
 pub mod intake;

@@ -88,6 +88,9 @@ fn probes(reader: Reader) -> Router {
 }
 
 async fn ready(State(reader): State<Reader>) -> Result<Json<Value>, Problem> {
-    reader.ready().await?;
+    if let Err(error) = reader.ready().await {
+        tracing::warn!(%error, "the book is not ready");
+        return Err(Problem::unavailable("book-unavailable", "The book cannot be used now", 5));
+    }
     Ok(Json(json!({"status": "ready"})))
 }

@@ -20,7 +20,8 @@ pub struct Problem {
     code: &'static str,
     title: &'static str,
     detail: String,
-    header: Option<(HeaderName, HeaderValue)>,
+    /// Boxed, so that a result with a problem in it stays small.
+    header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
 /// A problem. `detail` holds no secret.
@@ -32,7 +33,7 @@ impl Problem {
     /// The same, with one more header.
     #[must_use]
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.header = Some((name, value));
+        self.header = Some(Box::new((name, value)));
         self
     }
 
@@ -79,7 +80,7 @@ impl IntoResponse for Problem {
         let mut response = Response::new(Body::from(body.to_string()));
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if let Some((name, value)) = self.header {
+        if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
         }
         response

@@ -19,6 +19,8 @@ mod timeline;
 mod viewer;
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tests;
 
 pub use at::At;

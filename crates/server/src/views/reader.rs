@@ -151,19 +151,21 @@ impl Reader {
 
     /// Items with what fits them; for those about an effect, that depends on where the effect stands now.
     async fn seen(&self, rows: &[Review], now: UtcMs) -> Result<Vec<ReviewView>, Error> {
-        let mut effects: BTreeMap<String, Vec<Effect>> = BTreeMap::new();
+        let mut effects: BTreeMap<&str, Vec<Effect>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.kind == ReviewKind::Effect && row.closed_at.is_none()) {
-            let enquiry = row.enquiry.to_string();
-            if !effects.contains_key(&enquiry) {
-                let found =
-                    self.page(List::Effects, &Query { limit: LIMIT_MAX, enquiry: Some(enquiry.clone()), ..Query::default() }).await?;
-                let Rows::Effects(found) = found.rows else { return Err(other_list()) };
-                effects.insert(enquiry, found);
+            if !effects.contains_key(row.enquiry.as_str()) {
+                effects.insert(row.enquiry.as_str(), self.effects_of(&row.enquiry).await?);
             }
         }
         let none = Vec::new();
         let view = |row: &Review| ReviewView::of(row, effects.get(row.enquiry.as_str()).unwrap_or(&none), now);
         Ok(rows.iter().map(view).collect())
+    }
+
+    async fn effects_of(&self, enquiry: &EnquiryId) -> Result<Vec<Effect>, Error> {
+        let query = Query { limit: LIMIT_MAX, enquiry: Some(enquiry.to_string()), ..Query::default() };
+        let Rows::Effects(rows) = self.page(List::Effects, &query).await?.rows else { return Err(other_list()) };
+        Ok(rows)
     }
 }
 

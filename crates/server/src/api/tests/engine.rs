@@ -1,0 +1,123 @@
+//! A real engine, a target that refuses every record, and a qualifier that is sure of everything.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::enquiry::{Fields, Priority, Qualification};
+use domain::gate::{Find, Policy, StepKind};
+use domain::retry::Backoff;
+use domain::time::SeededEntropy;
+use serde_json::Value;
+
+use crate::effects::{Call, Found, Outcome, ReadBack, Report, Target};
+use crate::engine::{Action, Conditions, Engine, Parts, Settings};
+use crate::qualify::{Qualifier, QualifyError};
+use crate::stops::Stops;
+use crate::views::fixture::{Book, Still};
+
+struct Refusing;
+
+#[async_trait]
+impl Target for Refusing {
+    fn kind(&self) -> &'static str {
+        "http"
+    }
+
+    fn steps(&self, _: &Fields) -> Vec<StepKind> {
+        vec![StepKind::Record]
+    }
+
+    fn find(&self, _: StepKind) -> Find {
+        Find::None
+    }
+
+    fn reads(&self, _: StepKind) -> bool {
+        false
+    }
+
+    fn settle_ms(&self) -> i64 {
+        0
+    }
+
+    fn timeout_ms(&self) -> i64 {
+        1_000
+    }
+
+    fn render(&self, key: &str, _: &Value) -> Result<Vec<u8>, String> {
+        Ok(key.as_bytes().to_vec())
+    }
+
+    async fn write(&self, _: &Call) -> Report<Outcome> {
+        Report::bare(Outcome::Refused("no such pipeline".to_owned()))
+    }
+
+    async fn look_up(&self, _: &Call) -> Report<Found> {
+        Report::bare(Found::CannotTell("cannot be asked".to_owned()))
+    }
+
+    async fn read_back(&self, _: &Call, _: &str) -> Report<ReadBack> {
+        Report::bare(ReadBack::Failed("cannot be read".to_owned()))
+    }
+}
+
+struct Sure;
+
+#[async_trait]
+impl Qualifier for Sure {
+    fn name(&self) -> String {
+        "sure".to_owned()
+    }
+
+    async fn qualify(&self, fields: &Fields) -> Result<Qualification, QualifyError> {
+        Ok(Qualification {
+            request_type: "sales".to_owned(),
+            priority: Priority::Normal,
+            summary: fields.message.clone().unwrap_or_default(),
+            qualified: true,
+            confidence: 1.0,
+            budget: None,
+            contact_facts: Vec::new(),
+            reply_draft: None,
+        })
+    }
+}
+
+pub(super) async fn over(book: &Book) -> Arc<Engine> {
+    let action = Action {
+        name: "deal".to_owned(),
+        target: "crm".to_owned(),
+        after: Vec::new(),
+        conditional: false,
+        outward: false,
+        held_by_review: false,
+        not_after_ms: None,
+        policy: Policy::Review,
+        client: None,
+    };
+    let backoff = Backoff { first_ms: 1, max_ms: 1 };
+    let settings = Settings {
+        workers: 1,
+        pause_max_ms: 0,
+        attempts_max: 3,
+        give_up_ms: 1_000,
+        backoff,
+        qualify_attempts: 1,
+        qualify_backoff: backoff,
+        min_confidence: 0.5,
+    };
+    let refusing: Arc<dyn Target> = Arc::new(Refusing);
+    let parts = Parts {
+        store: Arc::clone(&book.store),
+        clock: Arc::new(Still),
+        entropy: Arc::new(SeededEntropy::new(1)),
+        targets: BTreeMap::from([("crm".to_owned(), refusing)]),
+        actions: vec![action],
+        qualifier: Arc::new(Sure),
+        conditions: Conditions::compile(Vec::new()).unwrap(),
+        settings,
+        wake: Arc::default(),
+        stops: Arc::new(Stops::none()),
+    };
+    Arc::new(Engine::new(parts).await.unwrap())
+}

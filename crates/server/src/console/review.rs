@@ -1,0 +1,112 @@
+//! `/console/review`: a person's queue, oldest first, and the form by which a person decides.
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use http::{HeaderMap, StatusCode};
+use maud::{Markup, html};
+
+use super::form::{Form, is_own};
+use super::page::{failure, link, page, path_of, said, span, when};
+use super::{Console, Failed, Name};
+use crate::engine::Decision;
+use crate::views::{Fitting, ReviewView, Viewer};
+
+/// How many stand on the page; the next appear as these are decided.
+pub(super) const ITEMS: usize = 100;
+
+/// Where a decision leads back to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Back {
+    /// To the enquiry's page.
+    Enquiry,
+    /// To the queue.
+    Queue,
+}
+
+/// `GET /console/review`.
+pub(super) async fn queue(State(console): Console) -> Result<Response, Failed> {
+    let open = console.reader.open_items(ITEMS, console.clock.now()).await?;
+    let frame = console.frame_with(open.count).await?;
+    let content = html! {
+        h1 { "Review" }
+        @if open.count == 0 { p.soft { "Nobody need decide anything." } }
+        @if open.count > open.oldest.len() { p.soft { "The oldest " (open.oldest.len()) " of " (open.count) "." } }
+        @for review in &open.oldest { (item(review, Back::Queue)) }
+    };
+    Ok(page(StatusCode::OK, "Review", Some(&frame), &content))
+}
+
+/// An item with the form of its decisions.
+pub(super) fn item(review: &ReviewView, back: Back) -> Markup {
+    let offers = |decision: &str| review.decisions.iter().any(|fitting| fitting.decision == decision);
+    html! {
+        div.item {
+            p { (said(&review.why)) }
+            p.soft {
+                (review.kind.replace('_', " ")) ", " (if review.holds { "holds what waits for it" } else { "only notifies" })
+                ", opened " (when(review.opened_at)) " (" (span(review.age_s.saturating_mul(1000))) " ago)"
+                @if back == Back::Queue { ", enquiry " (link(&review.enquiry)) }
+            }
+            @if !review.decisions.is_empty() {
+                form method="post" action=(format!("/console/review/{}", review.id)) {
+                    @if back == Back::Queue { input type="hidden" name="back" value="queue"; }
+                    label { "Your name" input name="by" maxlength="64" dir="auto"; }
+                    @if offers("it_is") { label { "The record's id" input name="external_id" maxlength="200" dir="auto"; } }
+                    @if offers("dismiss") { label { "Reason for dismissing" input name="reason" maxlength="200" dir="auto"; } }
+                    @for fitting in &review.decisions { (button(fitting)) }
+                }
+                @if let Some(at) = review.decisions.iter().find_map(|fitting| fitting.not_before) {
+                    p.soft { "\u{201c}Not there\u{201d} is taken from " (when(at)) " on: until then a request may still take effect." }
+                }
+            }
+        }
+    }
+}
+
+fn button(fitting: &Fitting) -> Markup {
+    let label = match fitting.decision {
+        "approve" => "Approve",
+        "dismiss" => "Dismiss",
+        "same" => "The same enquiry",
+        "separate" => "A separate enquiry",
+        "not_there" => "Not there",
+        "it_is" => "It is there, under this id",
+        "again" => "Look again",
+        other => other,
+    };
+    html! { button name="decision" value=(fitting.decision) { (label) } }
+}
+
+/// `POST /console/review/{id}`.
+pub(super) async fn decide(
+    State(console): Console,
+    Extension(viewer): Extension<Viewer>,
+    Name(id): Name,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Failed> {
+    if !is_own(&headers) {
+        return Ok(failure(StatusCode::FORBIDDEN, "Not taken", "The form was not sent from a page of this console."));
+    }
+    let form = Form::read(&body);
+    let decision = decision(&form).map_err(|why| Failed::Asked(why.to_owned()))?;
+    let who = viewer.acting_as(form.get("by")).map_err(|error| Failed::Asked(error.to_string()))?;
+    console.engine.decide(&id, &decision, &who).await?;
+    let to = if form.get("back") == Some("queue") { "/console/review".to_owned() } else { path_of(&id) };
+    Ok(Redirect::to(&to).into_response())
+}
+
+fn decision(form: &Form) -> Result<Decision, &'static str> {
+    Ok(match form.get("decision").unwrap_or_default() {
+        "approve" => Decision::Approve,
+        "dismiss" => Decision::Dismiss(form.get("reason").unwrap_or("no reason given").to_owned()),
+        "same" => Decision::Same,
+        "separate" => Decision::Separate,
+        "not_there" => Decision::NotThere,
+        "it_is" => Decision::ItIs(form.get("external_id").ok_or("Write the record's id, as the target shows it.")?.to_owned()),
+        "again" => Decision::Again,
+        _ => return Err("There is no such decision."),
+    })
+}
