@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{App, StartError, ports};
 use crate::api::{self, Access, ApiState, Bearer};
+use crate::console::{self, ConsoleState};
 use crate::intake;
 use crate::views::Reader;
 
@@ -44,6 +45,14 @@ impl App {
         let access = Access::new(self.config.server.is_private(), self.bearers()?);
         let reader = Reader::new(Arc::clone(&self.store));
         let targets = ports::target_setups(&self.config);
+        let console = ConsoleState {
+            reader: reader.clone(),
+            engine: Arc::clone(&self.engine),
+            clock: Arc::clone(&self.clock),
+            targets: targets.clone(),
+            sources: self.config.sources.iter().map(|source| source.id.clone()).collect(),
+        };
+        let console = api::guard(console::router(console), access.clone());
         let api = ApiState {
             reader,
             engine: Arc::clone(&self.engine),
@@ -53,7 +62,7 @@ impl App {
             targets,
             access,
         };
-        Ok(intake::router(Arc::clone(&self.intake)).merge(api::router(api)).fallback(api::no_route))
+        Ok(intake::router(Arc::clone(&self.intake)).merge(api::router(api)).merge(console).fallback(api::no_route))
     }
 
     fn bearers(&self) -> Result<Vec<Bearer>, StartError> {

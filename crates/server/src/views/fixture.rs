@@ -69,7 +69,7 @@ impl Book {
         }
         let candidate = Candidate {
             keys: vec![Key::new(source, Basis::Submission, vec![submission.to_owned()])],
-            content: Digest::sha256(message.as_bytes()),
+            contents: vec![Digest::sha256(message.as_bytes())],
             look_alike: None,
             at: NOW,
             content_window_ms: 0,
@@ -90,7 +90,7 @@ impl Book {
         let body = Blob { nonce, bytes: message.as_bytes().to_vec() };
         let delivery = delivery(DeliveryId::draw(NOW, &self.entropy), source, &body);
         let items = vec![Item::Enquiry(Box::new(proposal))];
-        let receipt = self.store.accept(Arrival { delivery, body, items, by: None }).await.unwrap();
+        let receipt = self.store.accept(Arrival { delivery, body, items, by: None, undoes: None }).await.unwrap();
         receipt.items.into_iter().next().unwrap()
     }
 }

@@ -89,6 +89,7 @@ pub(super) async fn over(book: &Book) -> Arc<Engine> {
         target: "crm".to_owned(),
         after: Vec::new(),
         conditional: false,
+        shadow: false,
         outward: false,
         held_by_review: false,
         not_after_ms: None,
