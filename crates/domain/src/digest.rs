@@ -71,8 +71,9 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// The book's own secret: fingerprints of addresses and of content are keyed with it, so that nobody who sees a journal
-/// can try addresses against it (I12). Made once, when the book is made; it moves with the book.
+/// The book's own secret, which keys every fingerprint of an address or of content.
+///
+/// So nobody who sees a journal can try addresses against it (I12). Made once, when the book is made; it moves with the book.
 #[derive(Clone)]
 pub struct BookSecret([u8; 32]);
 

@@ -2,6 +2,9 @@
 //!
 //! Bodies keep the structure of the captured ones; persons and ids are synthetic. What is right is stated on records.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::disallowed_methods, reason = "senders at the same moment are tasks")]
+
 mod world;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! `kill -9` of the real binary before, during and after the call to a target, then a restart: one record (I6, I7; C067).
 
+#![expect(clippy::disallowed_methods, reason = "the end of a process is awaited beside the test")]
+
 mod world;
 
 use serde_json::json;

@@ -138,7 +138,7 @@ pub fn decide(step: &Step, seen: &Observation, rules: &Rules, now: UtcMs, chance
         Observation::Absent { begun_at } => ctx.absent(step, *begun_at),
         Observation::LookFailed => ctx.look_failed(step),
         Observation::ReadSame => ctx.read_same(step),
-        Observation::ReadDiffers { what } => ctx.read_differs(step, what),
+        Observation::ReadDiffers { what } => read_differs(step, what),
         Observation::ReadGone => ctx.read_gone(step),
         Observation::ReadFailed => ctx.read_failed(step),
         Observation::LateAnswer { attempt, id } => ctx.late_answer(step, *attempt, id),
@@ -163,9 +163,8 @@ impl Ctx<'_> {
     fn begin(&self, step: &Step, fence: u64, process: &StreamId) -> Moved {
         match &step.phase {
             Phase::Planned { .. } => self.begin_planned(step, fence, process),
-            Phase::Unknown { .. } => Moved::To(step.clone(), Next::LookUp),
+            Phase::Unknown { .. } | Phase::Verified { audit_due: Some(_), .. } => Moved::To(step.clone(), Next::LookUp),
             Phase::Done { .. } => Moved::To(step.clone(), Next::ReadBack),
-            Phase::Verified { audit_due: Some(_), .. } => Moved::To(step.clone(), Next::LookUp),
             Phase::Intended => Moved::Ignored("an attempt is under way: its worker answers, or is lost"),
             Phase::Verified { audit_due: None, .. } | Phase::Unverified { .. } | Phase::AtMostOnce | Phase::Closed { .. } => {
                 Moved::Ignored("the step has ended")
@@ -470,11 +469,6 @@ impl Ctx<'_> {
         Moved::To(next, Next::Ended)
     }
 
-    fn read_differs(&self, step: &Step, what: &str) -> Moved {
-        let Phase::Done { id, .. } = &step.phase else { return NO_READ_BACK };
-        mismatched(step.clone(), id.clone(), what.to_owned())
-    }
-
     /// A record that was just answered may take a moment to be readable; one that stays away is a mismatch.
     fn read_gone(&self, step: &Step) -> Moved {
         let Phase::Done { id, reads, .. } = &step.phase else { return NO_READ_BACK };
@@ -604,6 +598,11 @@ impl Ctx<'_> {
         }
         Moved::To(next, Next::Wait)
     }
+}
+
+fn read_differs(step: &Step, what: &str) -> Moved {
+    let Phase::Done { id, .. } = &step.phase else { return NO_READ_BACK };
+    mismatched(step.clone(), id.clone(), what.to_owned())
 }
 
 /// Whether a record may stand that only a look-up can name again; an answer's own id is taken up by `begin`.

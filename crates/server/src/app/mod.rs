@@ -30,6 +30,9 @@ use crate::stops::Stops;
 pub use rules::accept_rule;
 pub use serve::{ADDRESS_FILE, Served};
 
+/// The environment, as a closure that the front door makes.
+pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// What the front door hands in.
 pub struct Outside {
     /// Time.
@@ -37,7 +40,7 @@ pub struct Outside {
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
     /// The environment.
-    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub env: Env,
     /// Places where a drill can hold it.
     pub stops: Arc<Stops>,
 }
@@ -81,7 +84,7 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
-    env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    env: Env,
 }
 
 impl App {

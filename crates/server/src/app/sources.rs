@@ -4,15 +4,15 @@ use super::{ByName, secret};
 use crate::config::{Auth, Config, SecretRef, SignatureEncoding, Source, Then};
 use crate::intake::{self, Encoding, Secret, SourceSetup};
 
-type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+type Ask<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Every source by the name it is reached under. Secrets that cannot be fetched are named in `wrong`.
-pub(super) fn setups(config: &Config, env: Env<'_>, wrong: &mut Vec<String>) -> ByName<SourceSetup> {
-    let body_max = usize::try_from(config.server.body_max.bytes()).unwrap_or(usize::MAX);
+pub(super) fn setups(config: &Config, env: Ask<'_>, wrong: &mut Vec<String>) -> ByName<SourceSetup> {
+    let body_max = config.server.body_max.bytes();
     config.sources.iter().map(|source| (source.name.clone(), setup(source, body_max, env, wrong))).collect()
 }
 
-fn setup(source: &Source, body_max: usize, env: Env<'_>, wrong: &mut Vec<String>) -> SourceSetup {
+fn setup(source: &Source, body_max: usize, env: Ask<'_>, wrong: &mut Vec<String>) -> SourceSetup {
     SourceSetup {
         id: source.id.clone(),
         client: source.client.clone(),
@@ -31,7 +31,7 @@ fn setup(source: &Source, body_max: usize, env: Env<'_>, wrong: &mut Vec<String>
     }
 }
 
-fn auth(source: &Source, env: Env<'_>, wrong: &mut Vec<String>) -> intake::Auth {
+fn auth(source: &Source, env: Ask<'_>, wrong: &mut Vec<String>) -> intake::Auth {
     let mut fetch = |refs: &[SecretRef]| -> Vec<Secret> {
         let fetched = refs.iter().map(|r| secret(r, env));
         let fetched: Vec<_> = fetched.map(|f| f.map_err(|why| format!("source '{}': auth: {why}", source.name))).collect();

@@ -7,14 +7,12 @@ use domain::gate::Find;
 use domain::time::Clock;
 use domain::tree::Pointer;
 
-use super::{ByName, secret};
+use super::{ByName, Env, secret};
 use crate::config::{Action, Config, Consistency, HttpTarget, SecretRef, Target, TargetKind};
 use crate::effects::desk::{Desk, DeskParams};
 use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParams, WriteParams};
 use crate::effects::outbox::{Outbox, OutboxParams};
 use crate::stops::Stops;
-
-type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// What was made.
 pub(super) struct Made {

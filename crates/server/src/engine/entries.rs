@@ -2,6 +2,7 @@
 
 use domain::enquiry::Enquiry;
 use domain::gate::{Effect, Step};
+use domain::ids::EffectId;
 use domain::time::UtcMs;
 use evidence::{Draft, Facts};
 use store::Review;
@@ -38,7 +39,7 @@ pub(super) fn of_review(at: UtcMs, review: &Review, kind: &str, actor: &str) -> 
         .with("review", review.id.as_str())
         .with("kind", review.kind.as_str())
         .with("holds", review.holds)
-        .maybe("effect", review.effect.as_ref().map(|id| id.as_str()))
+        .maybe("effect", review.effect.as_ref().map(EffectId::as_str))
         .maybe("decision", review.decision.as_deref());
     Draft { at, enquiry: Some(review.enquiry.clone()), kind: kind.to_owned(), actor: actor.to_owned(), facts, blobs: Vec::new() }
 }

@@ -1,9 +1,10 @@
 //! The engine: takes up due work, lets the domain decide, carries out what it decides, and commits.
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
-//! this very code. Here is what it is made of; `process` qualifies and plans an enquiry, `perform` carries an effect on,
-//! `settle` commits what follows for the whole enquiry, `people` holds the verbs of a person, `run` the workers.
+//! this very code. Here is what it is made of; `process` qualifies and plans an enquiry, `perform` carries an effect on
+//! (`ask` speaks to the target), `settle` commits what follows for the whole enquiry, `people` holds the verbs of a person, `run` the workers.
 
+mod ask;
 mod condition;
 mod entries;
 mod people;
@@ -13,6 +14,7 @@ mod process;
 mod run;
 mod scene;
 mod settle;
+mod work;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +35,7 @@ pub use people::{Decision, Refused};
 
 /// One configured action.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent properties of a configured action, each named")]
 pub struct Action {
     /// Its name.
     pub name: String,

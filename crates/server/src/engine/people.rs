@@ -64,7 +64,7 @@ impl Engine {
             (ReviewKind::Conflict, Decision::Separate | Decision::Approve) => self.separate(&dossier, &item, who).await?,
             (ReviewKind::Conflict, _) => return Err(Refused::misfit("a conflict is decided with 'same' or 'separate'")),
             (ReviewKind::Effect, decision) => self.decide_effect(&dossier, &item, decision, who).await?,
-            (_, Decision::Approve) => self.release(&item, who, |effect, siblings| effect.release(siblings)).await?,
+            (_, Decision::Approve) => self.release(&item, who, Effect::release).await?,
             (_, Decision::Dismiss(why)) => {
                 let why = format!("dismissed: {why}");
                 let skip = |effect: &mut Effect, _: &[Effect]| {
@@ -210,7 +210,7 @@ impl Engine {
                 return Err(Refused::Unknown("effect"));
             };
             let mut step = Step { at, ..Step::default() };
-            self.observe_person(effect, *version, index, &seen, who, &mut step)?;
+            self.observe_person((effect, *version), index, &seen, who, &mut step)?;
             close(&mut step, item, said, who);
             Ok(step)
         })
@@ -220,8 +220,7 @@ impl Engine {
     /// Lets the domain decide on what a person saw of one step.
     fn observe_person(
         &self,
-        effect: &Effect,
-        version: u64,
+        (effect, version): (&Effect, u64),
         index: usize,
         seen: &Observation,
         who: &str,
@@ -251,7 +250,7 @@ impl Engine {
         let main = effect.steps.iter().position(|s| matches!(s.kind, domain::gate::StepKind::Record | domain::gate::StepKind::Message));
         let Some(index) = pending.or(main) else { return };
         // What cannot be asked again stays as it is; the entry about the run says that a replay was wanted.
-        drop(self.observe_person(effect, version, index, &Observation::Again, who, step));
+        drop(self.observe_person((effect, version), index, &Observation::Again, who, step));
     }
 
     /// `settle`, for verbs whose building can refuse.

@@ -1,39 +1,29 @@
 //! One effect, carried on as far as it goes: intent, send, look-up, read-back, each decided by the domain.
 //!
 //! An intent is committed before anything is sent (I5). What was observed is committed when the effect comes to rest or
-//! before the next intent; should the process die in between, the attempt is unknown and is looked up (I6).
+//! before the next intent; should the process die in between, the attempt is unknown and is looked up (I6). Asking the
+//! target, and turning its words into observations, is `ask`'s.
 
 use std::sync::Arc;
 
-use domain::enquiry::Enquiry;
-use domain::gate::{Door, Effect, Moved, Next, Observation, Phase, StepKind, decide};
-use domain::ids::EnquiryId;
+use domain::gate::{Attempt, Door, Effect, Moved, Next, Observation, Phase, Rules, StepKind, decide};
+use domain::ids::ReviewId;
 use domain::time::UtcMs;
-use evidence::{Blob, Draft, Facts};
-use store::{EffectChange, Error, Lease, Step, TargetState};
+use evidence::Facts;
+use store::{Error, Lease, Review, ReviewKind, Step};
 
+use super::ask::{intent_facts, kind_of};
 use super::entries::{self, ENGINE};
 use super::scene::scene;
+use super::work::Work;
 use super::{Action, Engine};
-use crate::effects::{Call, Found, Outcome, ReadBack, Report, Target};
+use crate::effects::{Report, Target};
 
 /// Observations in one lease; what is not at rest by then is taken up again.
 const ROUNDS_MAX: u32 = 40;
 /// How long an effect waits that cannot go on because of its target or of another effect's lock.
 const POSTPONE_MS: i64 = 30_000;
 const LOCKED_MS: i64 = 200;
-
-/// An effect under work: its state, and what is to be committed with it.
-struct Work {
-    enquiry: Enquiry,
-    effect: Effect,
-    version: u64,
-    fence: u64,
-    rendered: Vec<u8>,
-    entries: Vec<Draft>,
-    blobs: Vec<(Option<EnquiryId>, Blob)>,
-    targets: Vec<TargetState>,
-}
 
 impl Engine {
     /// Carries an effect on under a lease.
@@ -50,16 +40,7 @@ impl Engine {
         let Some(dossier) = self.parts.store.dossier(&effect.enquiry).await? else {
             return Err(Error::Corrupt(format!("effects: {} belongs to no enquiry", effect.id)));
         };
-        let mut work = Work {
-            enquiry: dossier.enquiry,
-            effect,
-            version,
-            fence,
-            rendered: Vec::new(),
-            entries: Vec::new(),
-            blobs: Vec::new(),
-            targets: Vec::new(),
-        };
+        let mut work = Work::new(dossier.enquiry, effect, version, fence);
         let Some(target) = self.target(&work.effect.target, &work.effect.action).cloned() else {
             self.hold(&mut work, "its target is no longer configured");
             return self.rest(work).await;
@@ -88,8 +69,9 @@ impl Engine {
                 break;
             }
             let kind = step.kind;
+            let rules = self.rules(&**target, action, kind);
             let first = self.first_observation(&work, index);
-            let mut next = self.observe(&mut work, index, &first, &**target, action, Report::bare(()));
+            let mut next = self.observe(&mut work, index, &rules, &first, Report::bare(()));
             loop {
                 let seen = match next {
                     Next::Send => {
@@ -107,7 +89,7 @@ impl Engine {
                     Next::Wait | Next::Person | Next::Ended => break,
                 };
                 let (observation, report) = seen;
-                next = self.observe(&mut work, index, &observation, &**target, action, report);
+                next = self.observe(&mut work, index, &rules, &observation, report);
             }
             if next == Next::Person || !work.targets.is_empty() {
                 break;
@@ -126,19 +108,10 @@ impl Engine {
     }
 
     /// Lets the domain decide, and notes it.
-    fn observe(
-        &self,
-        work: &mut Work,
-        index: usize,
-        seen: &Observation,
-        target: &dyn Target,
-        action: Option<&Action>,
-        report: Report<()>,
-    ) -> Next {
+    fn observe(&self, work: &mut Work, index: usize, rules: &Rules, seen: &Observation, report: Report<()>) -> Next {
         let step = &work.effect.steps[index];
-        let rules = self.rules(target, action, step.kind);
         let from = step.phase.as_str();
-        let moved = decide(step, seen, &rules, self.now(), self.parts.entropy.draw());
+        let moved = decide(step, seen, rules, self.now(), self.parts.entropy.draw());
         let ignored = if let Moved::Ignored(why) = &moved { Some(*why) } else { None };
         let (effect, next) = work.effect.clone().moved(index, &moved);
         work.effect = effect;
@@ -155,69 +128,10 @@ impl Engine {
         next
     }
 
-    async fn send(&self, work: &mut Work, index: usize, target: &dyn Target) -> (Observation, Report<()>) {
-        self.parts.stops.at("engine.intended");
-        let call = call(work, index);
-        let Report { what, facts, body } = target.write(&call).await;
-        self.parts.stops.at("engine.answered");
-        let seen = match what {
-            Outcome::Applied(id) => (Observation::Applied { id }, facts),
-            // The target's words may repeat the enquiry's: they stay in the effect and the blob, out of the journal.
-            Outcome::Refused(why) => (Observation::Refused { why }, facts),
-            Outcome::Conflict => (Observation::Conflict, facts),
-            Outcome::NotSent { why, retry_after_ms } => (Observation::NotSent { retry_after_ms }, facts.with("why", why)),
-            Outcome::Closed(why) => {
-                self.close_target(work, &why);
-                (Observation::NotSent { retry_after_ms: None }, facts.with("why", why))
-            }
-            Outcome::Unknown(why) => (Observation::NoAnswer, facts.with("why", why)),
-        };
-        (seen.0, Report { what: (), facts: seen.1, body })
-    }
-
-    async fn look_up(&self, work: &mut Work, index: usize, target: &dyn Target) -> (Observation, Report<()>) {
-        let begun_at = self.now();
-        let Report { what, facts, body } = target.look_up(&call(work, index)).await;
-        let contact = work.effect.steps[index].kind == StepKind::Contact;
-        let (seen, facts) = match what {
-            // Several contacts with one address are other people's doing: the oldest is taken, and flagged.
-            Found::Records(ids) if contact => {
-                let facts = facts.with("matches", u64::try_from(ids.len()).unwrap_or(u64::MAX));
-                (Observation::Found { ids: ids.into_iter().take(1).collect() }, facts)
-            }
-            Found::Records(ids) => (Observation::Found { ids }, facts),
-            Found::Absent => (Observation::Absent { begun_at }, facts),
-            Found::CannotTell(why) => (Observation::LookFailed, facts.with("why", why)),
-            Found::Closed(why) => {
-                self.close_target(work, &why);
-                (Observation::LookFailed, facts.with("why", why))
-            }
-        };
-        (seen, Report { what: (), facts, body })
-    }
-
-    async fn read_back(&self, work: &mut Work, index: usize, target: &dyn Target) -> (Observation, Report<()>) {
-        let Phase::Done { id, .. } = work.effect.steps[index].phase.clone() else {
-            return (Observation::ReadFailed, Report::bare(()));
-        };
-        let Report { what, facts, body } = target.read_back(&call(work, index), &id).await;
-        let (seen, facts) = match what {
-            ReadBack::Same => (Observation::ReadSame, facts),
-            ReadBack::Differs(what) => (Observation::ReadDiffers { what: what.clone() }, facts.with("differs", what)),
-            ReadBack::Gone => (Observation::ReadGone, facts),
-            ReadBack::Failed(why) => (Observation::ReadFailed, facts.with("why", why)),
-            ReadBack::Closed(why) => {
-                self.close_target(work, &why);
-                (Observation::ReadFailed, facts.with("why", why))
-            }
-        };
-        (seen, Report { what: (), facts, body })
-    }
-
     /// Renders what is sent, once, or reads what was rendered before. The inner error goes to a person. As long as nothing of
     /// it can have reached the target it is rendered anew, so that a mended configuration counts for what waits.
     async fn render(&self, work: &mut Work, target: &dyn Target) -> Result<Result<(), String>, Error> {
-        let reached = work.effect.steps.iter().flat_map(|step| &step.attempts).any(domain::gate::Attempt::may_have_reached);
+        let reached = work.effect.steps.iter().flat_map(|step| &step.attempts).any(Attempt::may_have_reached);
         let kept = match &work.effect.rendered {
             Some(digest) => self.parts.store.blob(digest).await?,
             None => None,
@@ -258,21 +172,11 @@ impl Engine {
         work.entries.push(entries::of_effect(self.now(), &work.effect, "effect.held", ENGINE, facts));
     }
 
-    /// 401 and 403 pause the target, with an alarm; its effects stay planned.
-    fn close_target(&self, work: &mut Work, why: &str) {
-        let at = self.now();
-        let state = TargetState { name: work.effect.target.clone(), paused: Some((at, why.to_owned())) };
-        tracing::error!(target_name = %state.name, why, "a target is closed to us and was paused");
-        let facts = Facts::new().with("why", why);
-        work.entries.push(entries::of_effect(at, &work.effect, "target.paused", ENGINE, facts));
-        work.targets.push(state);
-    }
-
     /// The durable intent (I5), with everything observed before it.
     async fn commit_intent(&self, work: &mut Work, index: usize) -> Result<(), Error> {
         let step = Step {
             at: self.now(),
-            effects: vec![self.change(work, true, self.lock_of(work, index))],
+            effects: vec![work.change(true, self.lock_of(work, index))],
             blobs: work.blobs.clone(),
             entries: work.entries.clone(),
             ..Step::default()
@@ -310,8 +214,8 @@ impl Engine {
     async fn rest(&self, work: Work) -> Result<(), Error> {
         let at = self.now();
         let keep_lease = work.effect.steps.iter().any(|step| step.phase == Phase::Intended);
-        let locked = work.effect.current().and_then(|index| self.lock_of(&work, index)).filter(|_| contact_is_open(&work.effect));
-        let change = self.change(&work, keep_lease, locked);
+        let locked = work.effect.current().and_then(|index| self.lock_of(&work, index)).filter(|_| work.contact_is_open());
+        let change = work.change(keep_lease, locked);
         let held = matches!(work.effect.door, Door::Held { .. }).then(|| self.held_review(&work, at));
         self.settle(&work.effect.enquiry.clone(), |dossier| {
             if dossier.effects.iter().all(|(e, version)| e.id != work.effect.id || *version != work.version) {
@@ -336,13 +240,13 @@ impl Engine {
         Ok(())
     }
 
-    fn held_review(&self, work: &Work, at: UtcMs) -> store::Review {
+    fn held_review(&self, work: &Work, at: UtcMs) -> Review {
         let why = super::plan::reason(&work.effect).unwrap_or_default();
-        store::Review {
-            id: domain::ids::ReviewId::draw(at, &*self.parts.entropy),
+        Review {
+            id: ReviewId::draw(at, &*self.parts.entropy),
             enquiry: work.effect.enquiry.clone(),
             effect: Some(work.effect.id.clone()),
-            kind: store::ReviewKind::Message,
+            kind: ReviewKind::Message,
             holds: true,
             why: format!("'{}' is held: {why}", work.effect.action),
             attempt: 0,
@@ -361,61 +265,5 @@ impl Engine {
         let (field, value) = work.enquiry.fields.as_ref()?.contact_handle()?;
         let parts = [work.effect.target.as_bytes(), field.as_bytes(), value.as_bytes()];
         Some(format!("contact:{}", self.parts.store.secret().fingerprint("contact-lock", parts)))
-    }
-
-    fn change(&self, work: &Work, keep_lease: bool, lock: Option<String>) -> EffectChange {
-        EffectChange { effect: work.effect.clone(), version: Some(work.version), fence: Some(work.fence), keep_lease, lock }
-    }
-}
-
-/// What the target is asked, for the step at hand.
-fn call(work: &Work, index: usize) -> Call {
-    let effect = &work.effect;
-    let id_of = |kind: StepKind| effect.steps.iter().find(|s| s.kind == kind).and_then(|s| s.external_id()).map(str::to_owned);
-    Call {
-        step: effect.steps[index].kind,
-        key: effect.outgoing_key.clone(),
-        rendered: work.rendered.clone(),
-        scene: scene(&work.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal),
-        contact_id: id_of(StepKind::Contact),
-        record_id: id_of(StepKind::Record),
-        deadline: effect.steps[index].attempts.last().map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),
-    }
-}
-
-fn contact_is_open(effect: &Effect) -> bool {
-    let contact = effect.steps.iter().find(|step| step.kind == StepKind::Contact);
-    contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(domain::gate::Attempt::is_open))
-}
-
-/// The journal's word for an observation; `None` for a beginning that only leads to a question.
-fn kind_of(seen: &Observation, next: Next) -> Option<&'static str> {
-    Some(match seen {
-        Observation::Begin { .. } if next == Next::Send => "effect.intended",
-        Observation::Begin { .. } if next == Next::Person => "effect.given_up",
-        Observation::Begin { .. } => return None,
-        Observation::Lost { .. } => "effect.lost",
-        Observation::NotSent { .. } => "effect.not_sent",
-        Observation::Refused { .. } => "effect.refused",
-        Observation::Conflict => "effect.exists_already",
-        Observation::Applied { .. } => "effect.answered",
-        Observation::NoAnswer => "effect.unknown",
-        Observation::Found { .. } => "effect.found",
-        Observation::Absent { .. } => "effect.absent",
-        Observation::LookFailed => "effect.look_failed",
-        Observation::ReadSame => "effect.verified",
-        Observation::ReadDiffers { .. } => "effect.mismatched",
-        Observation::ReadGone => "effect.read_gone",
-        Observation::ReadFailed => "effect.read_failed",
-        Observation::LateAnswer { .. } => "effect.late_answer",
-        Observation::NotThere { .. } | Observation::ItIs { .. } | Observation::Again | Observation::Close { .. } => "effect.decided",
-    })
-}
-
-/// An intent names key, action, step, attempt, fence and deadline, and that the gate let it proceed.
-fn intent_facts(step: &domain::gate::Step, facts: Facts) -> Facts {
-    match step.attempts.last().filter(|_| step.phase == Phase::Intended) {
-        Some(attempt) => facts.with("decision", "proceed").with("fence", attempt.fence).with("deadline", attempt.deadline.rfc3339()),
-        None => facts,
     }
 }

@@ -79,16 +79,14 @@ impl Engine {
     /// Does one piece of due work, here and now. `false`: none was due. With one thread, a seeded chance and a clock moved
     /// by hand, the same seed gives the same journal head.
     pub async fn work_once(&self) -> Result<bool, Error> {
-        let leases = self.lease(1).await?;
-        for lease in leases.enquiries {
+        let mut leases = self.lease(1).await?;
+        if let Some(lease) = leases.enquiries.pop() {
             self.process(lease).await;
             return Ok(true);
         }
-        for lease in leases.effects {
-            self.perform(lease).await;
-            return Ok(true);
-        }
-        Ok(false)
+        let Some(lease) = leases.effects.pop() else { return Ok(false) };
+        self.perform(lease).await;
+        Ok(true)
     }
 
     /// When the earliest work that is not due yet will be.

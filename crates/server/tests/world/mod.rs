@@ -4,6 +4,8 @@
 //! same deliveries writes the same journal. Records are counted in the targets, never in our own log.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of the world")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::allow_attributes, reason = "a test that cannot go on has failed")]
+#![allow(clippy::disallowed_methods, reason = "the outside, played by the test")]
 
 pub mod crm;
 pub mod process;

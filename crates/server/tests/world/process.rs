@@ -57,9 +57,27 @@ impl Process {
         Self::on(dir, held).await
     }
 
+    /// Starts the server on a new directory; it can write no file beyond so many blocks, as on a disk that is full.
+    pub async fn start_limited(config: &str, blocks: u32) -> Self {
+        let dir = Arc::new(Dir::new());
+        std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, config)).unwrap();
+        let mut command = Command::new("sh");
+        // Ignored, the signal that such a write would raise becomes an error, as from a full disk.
+        command.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"")).arg("sh").arg(binary());
+        Self::run(command, dir, None).await
+    }
+
+    /// Starts the server on a directory that has been served before.
+    pub async fn again(dir: Arc<Dir>) -> Self {
+        Self::on(dir, None).await
+    }
+
     async fn on(dir: Arc<Dir>, held: Option<&Held>) -> Self {
+        Self::run(Command::new(binary()), dir, held).await
+    }
+
+    async fn run(mut command: Command, dir: Arc<Dir>, held: Option<&Held>) -> Self {
         super::install_tls();
-        let mut command = Command::new(binary());
         command.arg("--config").arg(dir.0.join("oncebook.toml")).arg("serve").current_dir(&dir.0);
         command.env("ONCEBOOK_LOG", "warn").stdout(Stdio::piped()).stdin(Stdio::null()).kill_on_drop(true);
         if let Some(held) = held {

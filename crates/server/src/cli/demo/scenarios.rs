@@ -82,7 +82,7 @@ impl Stage {
         }
         self.rest(&["redelivered"]).await?;
         let noted = verdicts == ["accepted", "redelivery", "redelivery"];
-        self.row("a webhook is delivered three times", 3, ONE, &["redelivered"], "2 recorded redeliveries", noted).await
+        self.row("a webhook is delivered three times", (3, ONE), &["redelivered"], ("2 recorded redeliveries", noted)).await
     }
 
     async fn fifty_at_once(&mut self) -> Result<Row, CliError> {
@@ -98,7 +98,7 @@ impl Stage {
         self.rest(&["at-once"]).await?;
         let suppressed = answers.iter().filter(|a| a["duplicate_suppressed"] == true).count();
         let noted = suppressed == 49 && answers.iter().all(|a| a["enquiry"] == answers[0]["enquiry"]);
-        self.row("fifty copies at the same moment", 50, ONE, &["at-once"], &format!("{suppressed} recorded redeliveries"), noted).await
+        self.row("fifty copies at the same moment", (50, ONE), &["at-once"], (&format!("{suppressed} recorded redeliveries"), noted)).await
     }
 
     async fn second_enquiry(&mut self) -> Result<Row, CliError> {
@@ -108,7 +108,7 @@ impl Stage {
         let contacts = self.server.get("/api/v1/desk/contacts?limit=1000").await?;
         let hers = contacts["items"].as_array().map_or(0, |all| all.iter().filter(|c| c["address"] == "cleo@example.com").count());
         let wanted = Counts { deals: 2, records: 2, mails: 2 };
-        self.row("a second enquiry of the same person", 2, wanted, &["first", "second"], &format!("{hers} contact"), hers == 1).await
+        self.row("a second enquiry of the same person", (2, wanted), &["first", "second"], (&format!("{hers} contact"), hers == 1)).await
     }
 
     async fn conflict(&mut self) -> Result<Row, CliError> {
@@ -116,7 +116,7 @@ impl Stage {
         let answer = self.server.post(&enquiry("twofold", "dan@example.com", "Twenty office chairs, please.")).await;
         self.rest(&["twofold"]).await?;
         let held = verdict(&answer) == "conflict" && answer["key"].as_str().is_some_and(|key| key.ends_with("~2"));
-        self.row("the same id with other content", 2, ONE, &["twofold", "twofold~2"], "1 held for a person", held).await
+        self.row("the same id with other content", (2, ONE), &["twofold", "twofold~2"], ("1 held for a person", held)).await
     }
 
     async fn outage(&mut self) -> Result<Row, CliError> {
@@ -128,14 +128,14 @@ impl Stage {
         self.crm.come_up().await?;
         self.rest(&["outage"]).await?;
         let noted = verdict(&answer) == "accepted" && during == 0;
-        self.row("the CRM is down, and comes back", 1, ONE, &["outage"], "waited, nothing lost", noted).await
+        self.row("the CRM is down, and comes back", (1, ONE), &["outage"], ("waited, nothing lost", noted)).await
     }
 
     async fn lost_answer(&mut self) -> Result<Row, CliError> {
         self.crm.set_mood(Mood::DropsAnswer);
         self.server.post(&enquiry("lost-answer", "fay@example.com", "I would like an offer for ten lamps.")).await;
         self.rest(&["lost-answer"]).await?;
-        self.row("the CRM writes, and its answer is lost", 1, ONE, &["lost-answer"], "looked up, adopted", true).await
+        self.row("the CRM writes, and its answer is lost", (1, ONE), &["lost-answer"], ("looked up, adopted", true)).await
     }
 
     async fn crash(&mut self) -> Result<Row, CliError> {
@@ -145,11 +145,17 @@ impl Stage {
         self.server.kill().await?;
         self.server.start_again().await?;
         self.rest(&["crash"]).await?;
-        self.row("kill -9 while the CRM has the call", 1, ONE, &["crash"], "restarted, looked up, adopted", true).await
+        self.row("kill -9 while the CRM has the call", (1, ONE), &["crash"], ("restarted, looked up, adopted", true)).await
     }
 
     /// Counts in the targets what carries these keys.
-    async fn row(&self, name: &'static str, posts: usize, wanted: Counts, ids: &[&str], note: &str, noted: bool) -> Result<Row, CliError> {
+    async fn row(
+        &self,
+        name: &'static str,
+        (posts, wanted): (usize, Counts),
+        ids: &[&str],
+        (note, noted): (&str, bool),
+    ) -> Result<Row, CliError> {
         let mut seen = Counts::default();
         for id in ids {
             let key = format!("web:submission:{id}");

@@ -1,0 +1,57 @@
+//! An effect under work: its state, and what is to be committed with it.
+
+use domain::enquiry::Enquiry;
+use domain::gate::{Attempt, Effect, Step, StepKind};
+use domain::ids::EnquiryId;
+use domain::time::UtcMs;
+use evidence::{Blob, Draft};
+use store::{EffectChange, TargetState};
+
+use super::scene::scene;
+use crate::effects::Call;
+
+/// The effect, its enquiry, and what was observed since the last commit.
+pub(super) struct Work {
+    pub(super) enquiry: Enquiry,
+    pub(super) effect: Effect,
+    pub(super) version: u64,
+    pub(super) fence: u64,
+    pub(super) rendered: Vec<u8>,
+    pub(super) entries: Vec<Draft>,
+    pub(super) blobs: Vec<(Option<EnquiryId>, Blob)>,
+    pub(super) targets: Vec<TargetState>,
+}
+
+impl Work {
+    /// Nothing observed yet.
+    pub(super) fn new(enquiry: Enquiry, effect: Effect, version: u64, fence: u64) -> Self {
+        let (rendered, entries, blobs, targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { enquiry, effect, version, fence, rendered, entries, blobs, targets }
+    }
+
+    /// The change of the effect as it stands now.
+    pub(super) fn change(&self, keep_lease: bool, lock: Option<String>) -> EffectChange {
+        EffectChange { effect: self.effect.clone(), version: Some(self.version), fence: Some(self.fence), keep_lease, lock }
+    }
+
+    /// What the target is asked, for the step at hand.
+    pub(super) fn call(&self, index: usize) -> Call {
+        let effect = &self.effect;
+        let id_of = |kind: StepKind| effect.steps.iter().find(|s| s.kind == kind).and_then(Step::external_id).map(str::to_owned);
+        Call {
+            step: effect.steps[index].kind,
+            key: effect.outgoing_key.clone(),
+            rendered: self.rendered.clone(),
+            scene: scene(&self.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal),
+            contact_id: id_of(StepKind::Contact),
+            record_id: id_of(StepKind::Record),
+            deadline: effect.steps[index].attempts.last().map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),
+        }
+    }
+
+    /// Whether an attempt at the contact may still take effect, so that no other effect may begin one.
+    pub(super) fn contact_is_open(&self) -> bool {
+        let contact = self.effect.steps.iter().find(|step| step.kind == StepKind::Contact);
+        contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(Attempt::is_open))
+    }
+}
