@@ -58,7 +58,7 @@ async fn each_kind_of_bad_request_is_a_problem_of_its_own() {
         process.send("GET", "/api/v1/enquiries/enq_nothing", None).await,
         process.send("GET", "/api/v1/enquiries?cursor=x", None).await,
     ];
-    assert_eq!(answers[2].headers()["allow"], "GET, POST");
+    assert_eq!(answers[2].headers()["allow"], "GET, HEAD, POST");
     let mut statuses = Vec::new();
     for answer in answers {
         statuses.push(problem(answer).await.0);

@@ -65,7 +65,7 @@ pub trait Store: Send + Sync {
     /// external record id. Several where an external id is not unique.
     async fn resolve(&self, name: &str) -> Result<Vec<EnquiryId>, Error>;
 
-    /// One page of a list, newest first (the journal: oldest first).
+    /// One page of a list, newest first (the journal: oldest first). Deliveries in the state `refused` are those of the ring.
     async fn page(&self, list: List, ask: Ask) -> Result<Page, Error>;
 
     /// The blob of that digest; `None` if it was never kept or is erased.

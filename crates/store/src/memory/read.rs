@@ -6,7 +6,7 @@ use evidence::Entry;
 
 use super::book::{Book, item_id};
 use crate::error::Error;
-use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows};
+use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows, Verdict};
 
 impl Book {
     pub(super) fn dossier(&self, id: &EnquiryId) -> Option<Dossier> {
@@ -71,6 +71,7 @@ impl Book {
                 let (rows, next) = newest(rows.filter(|(_, e)| of(&e.key.source) && in_state(e.standing.as_str())), ask)?;
                 (Rows::Enquiries(rows), next)
             }
+            List::Deliveries if ask.state.as_deref() == Some(Verdict::Refused.as_str()) => return Ok(self.refused_page(ask)),
             List::Deliveries => {
                 let rows = self.deliveries.iter();
                 let wanted = |d: &Delivery| of(&d.source) && in_state(d.verdict.as_str()) && about(d.enquiry.as_ref());
@@ -90,6 +91,18 @@ impl Book {
             }
         };
         Ok(Page { rows, next })
+    }
+
+    /// The ring of deliveries that were not authentic, newest first. Ids sort by time, and a cursor is the last one shown.
+    fn refused_page(&self, ask: &Ask) -> Page {
+        let limit = ask.limit.clamp(1, 1000);
+        let earlier = |d: &&Delivery| ask.cursor.as_deref().is_none_or(|cursor| d.id.as_str() < cursor);
+        let wanted = |d: &&Delivery| ask.enquiry.is_none() && ask.source.as_deref().is_none_or(|source| d.source == source);
+        let mut rows: Vec<Delivery> = self.refused.iter().map(|(d, _)| d).filter(earlier).filter(wanted).cloned().collect();
+        rows.sort_by(|a, b| b.id.cmp(&a.id));
+        let next = rows.get(limit.saturating_sub(1)).filter(|_| rows.len() > limit).map(|last| last.id.to_string());
+        rows.truncate(limit);
+        Page { rows: Rows::Deliveries(rows), next }
     }
 
     fn journal_page(&self, ask: &Ask) -> Result<Page, Error> {

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::fault;
 use super::write::parse;
 use crate::error::Error;
-use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows, RuleVersion, TargetState};
+use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows, RuleVersion, TargetState, Verdict};
 
 /// The end of the stream that began last.
 pub(super) fn last_head(conn: &Connection) -> Result<Option<Head>, Error> {
@@ -88,6 +88,9 @@ pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Err
     if list == List::Journal {
         return journal_page(conn, ask);
     }
+    if list == List::Deliveries && ask.state.as_deref() == Some(Verdict::Refused.as_str()) {
+        return refused_page(conn, ask);
+    }
     let (table, state) = match list {
         List::Enquiries => ("enquiries", "standing"),
         List::Deliveries => ("deliveries", "verdict"),
@@ -139,6 +142,21 @@ pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Err
         List::Journal => unreachable!("handled above"),
     };
     Ok(Page { rows, next })
+}
+
+/// The ring of deliveries that were not authentic, newest first. Ids sort by time, and a cursor is the last one shown.
+fn refused_page(conn: &Connection, ask: &Ask) -> Result<Page, Error> {
+    let limit = ask.limit.clamp(1, 1000);
+    let sql = "SELECT doc FROM refused WHERE (?1 IS NULL OR id < ?1) AND (?2 IS NULL OR source = ?2) AND ?3 IS NULL
+               ORDER BY id DESC LIMIT ?4";
+    let optional = |value: Option<&str>| value.map_or(Value::Null, text);
+    let enquiry = ask.enquiry.as_ref().map(EnquiryId::as_str);
+    let values = [optional(ask.cursor.as_deref()), optional(ask.source.as_deref()), optional(enquiry), limit_value(limit + 1)];
+    let mut rows: Vec<Delivery> = docs(conn, "refused", sql, &values)?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| more).map(|last| last.id.to_string());
+    Ok(Page { rows: Rows::Deliveries(rows), next })
 }
 
 fn journal_page(conn: &Connection, ask: &Ask) -> Result<Page, Error> {
