@@ -11,6 +11,7 @@ pub mod console;
 pub mod effects;
 pub mod engine;
 pub mod intake;
+pub mod problem;
 pub mod qualify;
 pub mod stops;
 pub mod views;

@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("stops", &[]),
+    ("problem", &[]),
     ("clock", &[]),
-    ("intake", &[]),
+    ("intake", &["problem"]),
     ("qualify", &[]),
     ("effects", &["stops"]),
     ("engine", &["effects", "qualify", "stops"]),
     ("views", &[]),
-    ("api", &["config", "engine", "views"]),
-    ("console", &["api", "config", "engine", "views"]),
+    ("api", &["config", "engine", "problem", "views"]),
+    ("console", &["config", "engine", "views"]),
 ];
 
 /// (crate, what it may depend on besides the standard library). The pure crates have no runtime, SQL or HTTP.

@@ -35,22 +35,10 @@ pub(super) struct Again {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decided {
-    decision: Word,
+    decision: String,
     reason: Option<String>,
     external_id: Option<String>,
     by: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    Approve,
-    Dismiss,
-    Same,
-    Separate,
-    NotThere,
-    ItIs,
-    Again,
 }
 
 #[derive(Deserialize)]
@@ -90,23 +78,11 @@ pub(super) async fn decide(
     Body(body): Body<Decided>,
 ) -> Answer<ReviewView> {
     let who = viewer.acting_as(body.by.as_deref())?;
-    let decision = decision(body)?;
+    let decision = Decision::read(&body.decision, body.reason.as_deref(), body.external_id.as_deref());
+    let decision = decision.map_err(|error| Problem::bad_body(error.to_string()))?;
     api.engine.decide(&id, &decision, &who).await?;
     let reviews = dossier(&api, &id).await?.reviews;
     reviews.into_iter().find(|review| review.id == id).map(Json).ok_or_else(|| Problem::not_found("review item"))
-}
-
-fn decision(body: Decided) -> Result<Decision, Problem> {
-    let given = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    Ok(match body.decision {
-        Word::Approve => Decision::Approve,
-        Word::Dismiss => Decision::Dismiss(given(body.reason).unwrap_or_else(|| NO_REASON.to_owned())),
-        Word::Same => Decision::Same,
-        Word::Separate => Decision::Separate,
-        Word::NotThere => Decision::NotThere,
-        Word::ItIs => Decision::ItIs(given(body.external_id).ok_or_else(|| Problem::bad_body("it_is needs the record's external_id"))?),
-        Word::Again => Decision::Again,
-    })
 }
 
 pub(super) async fn pause(

@@ -1,11 +1,8 @@
-//! Errors as RFC 9457 tells them: `application/problem+json` with a stable `code`. The one place where they become
-//! answers, and are logged.
+//! The API's errors: which is which problem, and the one place where they become answers and are logged.
 
-use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{ALLOW, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use http::header::{ALLOW, HeaderName, RETRY_AFTER};
 use http::{HeaderValue, StatusCode, Uri};
-use serde_json::json;
 
 use crate::engine::Refused;
 use crate::views::{NotAName, RedeliverRefused};
@@ -70,16 +67,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({
-            "type": format!("urn:oncebook:problem:{}", self.code),
-            "title": self.title,
-            "status": self.status.as_u16(),
-            "detail": self.detail,
-            "code": self.code,
-        });
-        let mut response = Response::new(Body::from(body.to_string()));
-        *response.status_mut() = self.status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        let mut response = crate::problem::problem(self.status, self.code, self.title, &self.detail);
         if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
         }

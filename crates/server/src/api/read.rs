@@ -3,13 +3,14 @@
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use http::StatusCode;
+use serde_json::Value;
 
 use super::params::{Asked, Name};
 use super::problem::{Problem, problem};
 use super::{Api, ApiState};
 use crate::views::{
-    ArrivalView, ContactView, DealView, DeliveryView, DeskBook, DossierView, EFFECT_STATES, EffectView, EnquiryView, EntryView, PageView,
-    REVIEW_STATES, ReviewView, STANDINGS, TargetView, VERDICTS,
+    ArrivalView, DeliveryView, DeskBook, DossierView, EFFECT_STATES, EffectView, EnquiryView, EntryView, PageView, REVIEW_STATES,
+    ReviewView, STANDINGS, TargetView, VERDICTS,
 };
 
 type Answer<T> = Result<Json<T>, Problem>;
@@ -53,13 +54,13 @@ pub(super) async fn delivery(State(api): Api, Name(id): Name) -> Answer<ArrivalV
     api.reader.delivery(&id).await?.map(Json).ok_or_else(|| Problem::not_found("delivery"))
 }
 
-pub(super) async fn deals(State(api): Api, RawQuery(query): RawQuery) -> List<DealView> {
+pub(super) async fn deals(State(api): Api, RawQuery(query): RawQuery) -> List<Value> {
     let mut asked = Asked::read(query.as_deref(), &["key"])?;
     let (key, cursor, limit) = (asked.take("key"), asked.number_cursor()?, asked.limit()?);
     desk(&api)?.deals(key.as_deref(), cursor, limit).await.map(Json).map_err(|why| desk_unavailable(&why))
 }
 
-pub(super) async fn contacts(State(api): Api, RawQuery(query): RawQuery) -> List<ContactView> {
+pub(super) async fn contacts(State(api): Api, RawQuery(query): RawQuery) -> List<Value> {
     let mut asked = Asked::read(query.as_deref(), &[])?;
     let (cursor, limit) = (asked.number_cursor()?, asked.limit()?);
     desk(&api)?.contacts(cursor, limit).await.map(Json).map_err(|why| desk_unavailable(&why))

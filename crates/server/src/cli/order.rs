@@ -39,7 +39,7 @@ impl Order {
             Self::Decide { decision, .. } => match decision {
                 Decision::Dismiss(why) => json!({"decision": "dismiss", "reason": why, "by": by}),
                 Decision::ItIs(id) => json!({"decision": "it_is", "external_id": id, "by": by}),
-                plain => json!({"decision": word(plain), "by": by}),
+                plain => json!({"decision": plain.word(), "by": by}),
             },
             Self::Separate { .. } => json!({"separate": true, "by": by}),
             Self::ReadAgain { .. } => json!({"separate": false, "by": by}),
@@ -76,19 +76,6 @@ impl Order {
             (_, Some(url)) => Some(format!("The server at {url} goes on from there.")),
             (_, None) => Some(format!("The work itself is done when `{program} serve` runs.")),
         }
-    }
-}
-
-/// The API's word for a decision.
-fn word(decision: &Decision) -> &'static str {
-    match decision {
-        Decision::Approve => "approve",
-        Decision::Dismiss(_) => "dismiss",
-        Decision::Same => "same",
-        Decision::Separate => "separate",
-        Decision::NotThere => "not_there",
-        Decision::ItIs(_) => "it_is",
-        Decision::Again => "again",
     }
 }
 

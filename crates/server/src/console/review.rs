@@ -91,22 +91,10 @@ pub(super) async fn decide(
         return Ok(failure(StatusCode::FORBIDDEN, "Not taken", "The form was not sent from a page of this console."));
     }
     let form = Form::read(&body);
-    let decision = decision(&form).map_err(|why| Failed::Asked(why.to_owned()))?;
+    let decision = Decision::read(form.get("decision").unwrap_or_default(), form.get("reason"), form.get("external_id"));
+    let decision = decision.map_err(|error| Failed::Asked(error.to_string()))?;
     let who = viewer.acting_as(form.get("by")).map_err(|error| Failed::Asked(error.to_string()))?;
     console.engine.decide(&id, &decision, &who).await?;
     let to = if form.get("back") == Some("queue") { "/console/review".to_owned() } else { path_of(&id) };
     Ok(Redirect::to(&to).into_response())
-}
-
-fn decision(form: &Form) -> Result<Decision, &'static str> {
-    Ok(match form.get("decision").unwrap_or_default() {
-        "approve" => Decision::Approve,
-        "dismiss" => Decision::Dismiss(form.get("reason").unwrap_or("no reason given").to_owned()),
-        "same" => Decision::Same,
-        "separate" => Decision::Separate,
-        "not_there" => Decision::NotThere,
-        "it_is" => Decision::ItIs(form.get("external_id").ok_or("Write the record's id, as the target shows it.")?.to_owned()),
-        "again" => Decision::Again,
-        _ => return Err("There is no such decision."),
-    })
 }

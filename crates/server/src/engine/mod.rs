@@ -31,7 +31,7 @@ use crate::qualify::Qualifier;
 use crate::stops::Stops;
 
 pub use condition::{Conditions, Miswritten};
-pub use people::{Decision, Refused};
+pub use people::{Decision, NoDecision, Refused};
 
 /// One configured action.
 #[derive(Clone, Debug)]

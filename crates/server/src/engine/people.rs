@@ -30,6 +30,47 @@ pub enum Decision {
     Again,
 }
 
+/// Why words are no decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoDecision {
+    /// No decision is called so.
+    #[error("there is no such decision: say approve, dismiss, same, separate, not_there, it_is or again")]
+    Unknown,
+    /// *It is* names the record.
+    #[error("`it_is` needs the record's id, as the target shows it")]
+    NeedsId,
+}
+
+impl Decision {
+    /// The decision as API, console and command line write it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Dismiss(_) => "dismiss",
+            Self::Same => "same",
+            Self::Separate => "separate",
+            Self::NotThere => "not_there",
+            Self::ItIs(_) => "it_is",
+            Self::Again => "again",
+        }
+    }
+
+    /// Reads it, with the reason or the record's id that some need.
+    pub fn read(word: &str, reason: Option<&str>, external_id: Option<&str>) -> Result<Self, NoDecision> {
+        let given = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        Ok(match word {
+            "approve" => Self::Approve,
+            "dismiss" => Self::Dismiss(given(reason).unwrap_or_else(|| "no reason given".to_owned())),
+            "same" => Self::Same,
+            "separate" => Self::Separate,
+            "not_there" => Self::NotThere,
+            "it_is" => Self::ItIs(given(external_id).ok_or(NoDecision::NeedsId)?),
+            "again" => Self::Again,
+            _ => return Err(NoDecision::Unknown),
+        })
+    }
+}
+
 /// Why a person's verb was not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -204,7 +245,7 @@ impl Engine {
             }
         };
         let id = effect.id.clone();
-        let (at, said) = (self.now(), said(decision));
+        let (at, said) = (self.now(), decision.word());
         self.settle_person(&item.enquiry, |dossier| {
             let Some((effect, version)) = dossier.effects.iter().find(|(e, _)| e.id == id) else {
                 return Err(Refused::Unknown("effect"));
@@ -294,16 +335,4 @@ fn close(step: &mut Step, item: &Review, decision: &str, who: &str) {
     item.decision = Some(format!("{decision} (by {who})"));
     step.entries.push(entries::of_review(step.at, &item, "review.decided", who));
     step.reviews.push(item);
-}
-
-fn said(decision: &Decision) -> &'static str {
-    match decision {
-        Decision::Approve => "approved",
-        Decision::Dismiss(_) => "dismissed",
-        Decision::Same => "same",
-        Decision::Separate => "separate",
-        Decision::NotThere => "not there",
-        Decision::ItIs(_) => "it is there",
-        Decision::Again => "again",
-    }
 }

@@ -10,7 +10,6 @@ pub mod answer;
 pub mod arrive;
 pub mod body;
 pub mod map;
-pub mod problem;
 mod reading;
 pub mod replay;
 pub mod routes;

@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use super::arrive::{Intake, Raw, Refusal};
-use super::problem::{problem, problem_with};
+use crate::problem::{problem, problem_with};
 
 /// The ways in.
 pub fn router(intake: Arc<Intake>) -> Router {

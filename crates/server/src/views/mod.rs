@@ -25,7 +25,7 @@ mod tests;
 
 pub use at::At;
 pub use delivery::{ArrivalView, BodyView, DeliveryView, Suppression, VERDICTS};
-pub use desk::{ContactView, DealView, DeskBook};
+pub use desk::DeskBook;
 pub use dossier::DossierView;
 pub use effect::{AttemptView, EFFECT_STATES, EffectView, StepView};
 pub use enquiry::{EnquiryView, FlagsView, STANDINGS};

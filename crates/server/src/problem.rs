@@ -1,4 +1,5 @@
-//! Errors as RFC 9457 tells them: `application/problem+json` with a stable `code`.
+//! Errors as RFC 9457 tells them: `application/problem+json` with a stable `code`. The form only; which error is which
+//! problem is said by those who answer.
 
 use axum::body::Body;
 use axum::response::Response;
