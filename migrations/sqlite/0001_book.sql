@@ -73,7 +73,7 @@ CREATE TABLE effects (
     doc         TEXT NOT NULL
 );
 CREATE INDEX effects_by_enquiry ON effects (enquiry);
-CREATE INDEX effects_due ON effects (due) WHERE due IS NOT NULL;
+CREATE INDEX effects_due ON effects (due, target) WHERE due IS NOT NULL;
 CREATE INDEX effects_external ON effects (external_id) WHERE external_id IS NOT NULL;
 CREATE UNIQUE INDEX effects_lock ON effects (held_lock) WHERE held_lock IS NOT NULL;
 
@@ -94,9 +94,11 @@ CREATE TABLE rules (
     PRIMARY KEY (source, version)
 ) WITHOUT ROWID;
 
+-- A paused target's effects stay due and are not handed out.
 CREATE TABLE targets (
-    name TEXT PRIMARY KEY,
-    doc  TEXT NOT NULL
+    name   TEXT PRIMARY KEY,
+    paused INTEGER NOT NULL,
+    doc    TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- Deliveries that were not authentic: a bounded ring per source.

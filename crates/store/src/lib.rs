@@ -51,7 +51,7 @@ pub trait Store: Send + Sync {
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error>;
 
     /// Hands out work that is due at `now`, oldest due first (enquiries before effects of one instant), to be done before
-    /// `until`. No work is held by two live leases; each lease of a thing has a higher fence. Also says when to ask next.
+    /// `until`. No work is held by two live leases; each lease of a thing has a higher fence. Effects of a paused target are not handed out. Also says when to ask next.
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error>;
 
     /// Applies one decided step: compare-and-set of every record it names, its journal entries and blobs, all or nothing.

@@ -375,24 +375,6 @@ impl Step {
         matches!(self.phase, Phase::Mismatched { .. } | Phase::Doubled { .. } | Phase::Refused { .. } | Phase::Review { .. })
     }
 
-    /// The same step, taken up again only at `due`: its target is paused, or something it needs is another's for now.
-    #[must_use]
-    pub fn postponed(mut self, until: UtcMs) -> Self {
-        match &mut self.phase {
-            Phase::Planned { due } | Phase::Unknown { due, .. } | Phase::Done { due, .. } => *due = until,
-            Phase::Verified { audit_due, .. } => *audit_due = audit_due.map(|_| until),
-            Phase::Intended
-            | Phase::Unverified { .. }
-            | Phase::Mismatched { .. }
-            | Phase::Doubled { .. }
-            | Phase::Refused { .. }
-            | Phase::Review { .. }
-            | Phase::AtMostOnce
-            | Phase::Closed { .. } => {}
-        }
-        self
-    }
-
     /// How many attempts may have left a record.
     pub(super) fn reached(&self) -> u32 {
         let reached = self.attempts.iter().filter(|a| a.may_have_reached()).count();

@@ -52,6 +52,9 @@ pub struct Effect {
     pub steps: Vec<Step>,
     /// What is sent, rendered once: the same bytes on every try.
     pub rendered: Option<Digest>,
+    /// A person let it go after a hold: what held it does not hold it again.
+    #[serde(default)]
+    pub released: bool,
 }
 
 /// What an effect that waits for others should do.
@@ -80,6 +83,7 @@ impl Effect {
             door: Door::Open,
             steps: kinds.iter().map(|&kind| Step::planned(kind, now)).collect(),
             rendered: None,
+            released: false,
         }
     }
 
@@ -162,6 +166,7 @@ impl Effect {
             return false;
         }
         self.door = Door::Waiting;
+        self.released = true;
         self.wake(siblings);
         true
     }

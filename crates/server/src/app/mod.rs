@@ -21,6 +21,7 @@ use store::sqlite::{Options, Sqlite};
 use tokio::sync::Notify;
 
 use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Secret, SecretRef, StoreUrl};
+use crate::effects::Target;
 use crate::effects::desk::Desk;
 use crate::engine::{self, Conditions, Engine, Parts, Settings};
 use crate::intake::Intake;
@@ -135,6 +136,13 @@ pub fn check(config: &Config, outside: &Outside) -> Result<(), StartError> {
     targets::check(config, &outside.clock, &outside.env, &mut wrong);
     drop(conditions(config, &mut wrong));
     if wrong.is_empty() { Ok(()) } else { Err(StartError::Unusable(wrong)) }
+}
+
+/// Every configured target, by name: for whoever puts an engine of his own over them.
+pub fn targets_of(config: &Config, outside: &Outside) -> Result<BTreeMap<String, Arc<dyn Target>>, StartError> {
+    let mut wrong = Vec::new();
+    let made = targets::make(config, &outside.clock, &outside.env, &outside.stops, &mut wrong);
+    if wrong.is_empty() { Ok(made.targets) } else { Err(StartError::Unusable(wrong)) }
 }
 
 /// The path of the configured book.

@@ -16,7 +16,7 @@ mod scene;
 mod settle;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::gate::{Policy, Rules, StepKind};
@@ -107,14 +107,15 @@ pub struct Parts {
 /// The engine.
 pub struct Engine {
     parts: Parts,
-    /// Targets that nothing is sent to, and why; the store has them too.
-    paused: Mutex<BTreeMap<String, String>>,
+    /// Targets that nothing is sent to. The store has them too and hands out nothing of theirs; this is for what was handed
+    /// out before.
+    paused: Mutex<BTreeSet<String>>,
 }
 
 impl Engine {
     /// An engine over these parts; reads from the book which targets are paused.
     pub async fn new(parts: Parts) -> Result<Self, store::Error> {
-        let paused = parts.store.targets().await?.into_iter().filter_map(|t| t.paused.map(|(_, why)| (t.name, why)));
+        let paused = parts.store.targets().await?.into_iter().filter(|t| t.paused.is_some()).map(|t| t.name);
         let paused = Mutex::new(paused.collect());
         Ok(Self { parts, paused })
     }
@@ -148,15 +149,15 @@ impl Engine {
         self.parts.actions.iter().find(|action| action.name == name)
     }
 
-    fn paused_why(&self, target: &str) -> Option<String> {
-        self.paused.lock().unwrap_or_else(PoisonError::into_inner).get(target).cloned()
+    fn is_paused(&self, target: &str) -> bool {
+        self.paused.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
     }
 
     /// Takes note of a target's state that was committed.
     fn note_target(&self, state: &TargetState) {
         let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.paused {
-            Some((_, why)) => paused.insert(state.name.clone(), why.clone()),
+            Some(_) => paused.insert(state.name.clone()),
             None => paused.remove(&state.name),
         };
     }

@@ -102,7 +102,7 @@ impl Engine {
         }
         match (item.kind, decision) {
             (ReviewKind::Conflict, Decision::Same) => self.merge(&dossier, &item, who).await?,
-            (ReviewKind::Conflict, Decision::Separate | Decision::Approve) => self.separate(&dossier, &item, who).await?,
+            (ReviewKind::Conflict, Decision::Separate) => self.separate(&dossier, &item, who).await?,
             (ReviewKind::Conflict, _) => return Err(Refused::misfit("a conflict is decided with 'same' or 'separate'")),
             (ReviewKind::Effect, decision) => self.decide_effect(&dossier, &item, decision, who).await?,
             (_, Decision::Approve) => self.release(&item, who, Effect::release).await?,

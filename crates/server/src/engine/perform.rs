@@ -21,8 +21,7 @@ use crate::effects::{Report, Target};
 
 /// Observations in one lease; what is not at rest by then is taken up again.
 const ROUNDS_MAX: u32 = 40;
-/// How long an effect waits that cannot go on because of its target or of another effect's lock.
-const POSTPONE_MS: i64 = 30_000;
+/// How long an effect waits that cannot go on because of another effect's lock.
 const LOCKED_MS: i64 = 200;
 
 impl Engine {
@@ -46,8 +45,8 @@ impl Engine {
             return self.rest(work).await;
         };
         let action = self.action(&work.effect.action);
-        if let Some(why) = self.paused_why(&work.effect.target) {
-            return self.postpone(work, POSTPONE_MS, &format!("the target is paused: {why}")).await;
+        if self.is_paused(&work.effect.target) {
+            return self.yield_paused(work).await;
         }
         if self.is_too_late(&work, action) {
             self.hold(&mut work, "older than the action's not_after");
@@ -162,7 +161,7 @@ impl Engine {
 
     fn is_too_late(&self, work: &Work, action: Option<&Action>) -> bool {
         let never_begun = work.effect.steps.iter().all(|step| step.attempts.is_empty());
-        let limit = action.and_then(|a| a.not_after_ms).filter(|_| never_begun);
+        let limit = action.and_then(|a| a.not_after_ms).filter(|_| never_begun && !work.effect.released);
         limit.is_some_and(|limit| self.now().since(work.enquiry.accepted_at) > limit)
     }
 
@@ -197,17 +196,11 @@ impl Engine {
         self.rest(work).await
     }
 
-    async fn postpone(&self, mut work: Work, ms: i64, why: &str) -> Result<(), Error> {
-        let Some(index) = work.effect.current() else { return Ok(()) };
-        let until = self.now().plus(ms);
-        if work.effect.steps[index].phase == Phase::Intended {
-            // Nothing is sent to a paused target, and what was sent stays intended until it can be asked.
-            return self.rest(work).await;
-        }
-        work.effect.steps[index] = work.effect.steps[index].clone().postponed(until);
-        let facts = Facts::new().with("why", why).with("until", until.rfc3339());
-        work.entries.push(entries::of_effect(self.now(), &work.effect, "effect.postponed", ENGINE, facts));
-        self.rest(work).await
+    /// Its target was paused after it was leased: it stays as it is, and the store hands it out once the target goes on. An
+    /// attempt that nobody answers for stays intended until it can be asked about.
+    async fn yield_paused(&self, work: Work) -> Result<(), Error> {
+        let step = Step { at: self.now(), effects: vec![work.change(false, None)], ..Step::default() };
+        self.parts.store.commit(step).await
     }
 
     /// Commits the effect as it stands, and what follows for its enquiry.

@@ -90,6 +90,21 @@ impl Process {
         Self { dir, address, child, http: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 
+    /// Starts the server with every log line it can write, into a file.
+    pub async fn start_logged(config: &str) -> Self {
+        let dir = Arc::new(Dir::new());
+        std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, config)).unwrap();
+        let mut command = Command::new("sh");
+        command.arg("-c").arg("ONCEBOOK_LOG=trace; export ONCEBOOK_LOG; exec \"$@\" 2>log").arg("sh").arg(binary());
+        Self::run(command, dir, None).await
+    }
+
+    /// Ends it; what it has logged, and its directory.
+    pub async fn end(mut self) -> (String, Arc<Dir>) {
+        self.child.kill().await.unwrap();
+        (std::fs::read_to_string(self.dir.0.join("log")).unwrap(), self.dir)
+    }
+
     /// `kill -9`, and the same book in a new process.
     pub async fn kill_and_restart(mut self) -> Self {
         self.child.kill().await.unwrap();

@@ -167,14 +167,16 @@ impl Book {
     }
 
     pub(super) fn lease(&mut self, now: UtcMs, until: UtcMs, limit: usize) -> Leases {
-        let enquiries = self.enquiries.ready(now, limit).into_iter().map(|due| (due, false));
-        let effects = self.effects.ready(now, limit).into_iter().map(|due| (due, true));
+        let targets = &self.targets;
+        let goes = |effect: &Effect| targets.get(&effect.target).is_none_or(|target| target.paused.is_none());
+        let enquiries = self.enquiries.ready(now, limit, |_| true).into_iter().map(|due| (due, false));
+        let effects = self.effects.ready(now, limit, goes).into_iter().map(|due| (due, true));
         let mut oldest: Vec<(UtcMs, bool)> = enquiries.chain(effects).collect();
         oldest.sort();
         oldest.truncate(limit);
         let effects = oldest.iter().filter(|(_, is_effect)| *is_effect).count();
-        let enquiries = self.enquiries.take(now, until, oldest.len() - effects);
-        let effects = self.effects.take(now, until, effects);
+        let enquiries = self.enquiries.take(now, until, oldest.len() - effects, |_| true);
+        let effects = self.effects.take(now, until, effects, goes);
         let next_due = self.enquiries.next_due(now).into_iter().chain(self.effects.next_due(now)).min();
         Leases { enquiries, effects, next_due }
     }

@@ -17,6 +17,7 @@ pub(super) fn due(txn: &mut Txn<'_>, now: UtcMs, until: UtcMs, limit: usize) -> 
                SELECT * FROM (SELECT * FROM (SELECT 0 AS part, due, rowid AS n FROM enquiries WHERE due <= ?1 AND lease_until <= ?1
                                              ORDER BY due, rowid LIMIT ?2)
                               UNION ALL SELECT * FROM (SELECT 1 AS part, due, rowid AS n FROM effects WHERE due <= ?1 AND lease_until <= ?1
+                                             AND target NOT IN (SELECT name FROM targets WHERE paused)
                                              ORDER BY due, rowid LIMIT ?2))
                ORDER BY due, part, n LIMIT ?2)";
     let (enquiries, effects) = txn
@@ -25,8 +26,8 @@ pub(super) fn due(txn: &mut Txn<'_>, now: UtcMs, until: UtcMs, limit: usize) -> 
         .and_then(|mut statement| statement.query_row((now.0, limit), |row| Ok((row.get(0)?, row.get(1)?))))
         .map_err(fault)?;
     let mut leases = Leases {
-        enquiries: take(txn, "enquiries", now, until, enquiries)?,
-        effects: take(txn, "effects", now, until, effects)?,
+        enquiries: take(txn, "enquiries", "", (now, until), enquiries)?,
+        effects: take(txn, "effects", "AND target NOT IN (SELECT name FROM targets WHERE paused)", (now, until), effects)?,
         next_due: None,
     };
     leases.next_due = next_due(txn, now)?;
@@ -44,13 +45,20 @@ fn next_due(txn: &Txn<'_>, now: UtcMs) -> Result<Option<UtcMs>, Error> {
     Ok(next.map(UtcMs))
 }
 
-fn take<T: DeserializeOwned>(txn: &Txn<'_>, table: &str, now: UtcMs, until: UtcMs, limit: i64) -> Result<Vec<Lease<T>>, Error> {
+/// `but`: what of the table is not handed out.
+fn take<T: DeserializeOwned>(
+    txn: &Txn<'_>,
+    table: &str,
+    but: &str,
+    (now, until): (UtcMs, UtcMs),
+    limit: i64,
+) -> Result<Vec<Lease<T>>, Error> {
     if limit == 0 {
         return Ok(Vec::new());
     }
     let sql = format!(
         "UPDATE {table} SET lease_until = :until, fence = fence + 1 WHERE rowid IN
-         (SELECT rowid FROM {table} WHERE due <= :now AND lease_until <= :now ORDER BY due, rowid LIMIT :limit)
+         (SELECT rowid FROM {table} WHERE due <= :now AND lease_until <= :now {but} ORDER BY due, rowid LIMIT :limit)
          RETURNING doc, fence, version, due, rowid"
     );
     let mut statement = txn.conn.prepare_cached(&sql).map_err(fault)?;

@@ -197,8 +197,9 @@ fn put_review(txn: &Txn<'_>, review: &Review) -> Result<(), Error> {
 }
 
 fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
-    let sql = "INSERT INTO targets (name, doc) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET doc = excluded.doc";
-    run(txn, sql, (&target.name, json(target)?)).map(drop)
+    let sql = "INSERT INTO targets (name, paused, doc) VALUES (?1, ?2, ?3)
+               ON CONFLICT (name) DO UPDATE SET paused = excluded.paused, doc = excluded.doc";
+    run(txn, sql, (&target.name, target.paused.is_some(), json(target)?)).map(drop)
 }
 
 /// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.
