@@ -25,7 +25,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use self::writer::Writer;
 use crate::error::Error;
-use crate::model::{Arrival, Arrived, Ask, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
+use crate::model::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
 use crate::sound;
 
 /// How long a writer waits for somebody else's lock on the file before the door is told that the book is locked.
@@ -205,6 +205,11 @@ impl crate::Store for Sqlite {
     async fn commit(&self, step: Step) -> Result<(), Error> {
         sound::step(&step);
         self.write(move |txn| write::commit(txn, &step)).await
+    }
+
+    async fn case(&self, id: &EnquiryId) -> Result<Option<Case>, Error> {
+        let id = id.clone();
+        self.read(move |conn| read::case(conn, &id)).await
     }
 
     async fn dossier(&self, id: &EnquiryId) -> Result<Option<Dossier>, Error> {
