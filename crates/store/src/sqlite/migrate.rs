@@ -11,8 +11,7 @@ const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../../migrations/sq
 /// Brings the book to this version. A book of a newer version is refused, and so is one whose past differs.
 pub(super) fn run(conn: &Connection) -> Result<(), Error> {
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
-    let is_ours = conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'", [], |row| row.get::<_, i64>(0));
-    if tables > 0 && is_ours.map_err(fault)? == 0 {
+    if tables > 0 && !is_book(conn)? {
         return Err(Error::Refused("the file is a database of something else: name another file in [store] url".to_owned()));
     }
     let ledger = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, sha256 TEXT NOT NULL)";
@@ -32,6 +31,12 @@ pub(super) fn run(conn: &Connection) -> Result<(), Error> {
         transaction.commit().map_err(fault)?;
     }
     Ok(())
+}
+
+/// Whether the file is a book at all.
+pub(super) fn is_book(conn: &Connection) -> Result<bool, Error> {
+    let found: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'", [], |row| row.get(0)).map_err(fault)?;
+    Ok(found > 0)
 }
 
 /// Whether this program knows the book's version.
