@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::identity::{Place, Rule};
+use domain::identity::{ContactPlaces, Place, Rule};
 use domain::tree::Pointer;
 
 use super::auth::Auth;
@@ -123,7 +123,14 @@ impl Source {
                 Some(Place::Body(pointer)) => Some(pointer.clone()),
                 Some(Place::Header(_)) | None => None,
             },
+            // Only a time is narrowed by the contact: elsewhere its places may change without a word.
+            contact: self.identity.time.as_ref().map(|_| self.contact_places()),
         }
+    }
+
+    fn contact_places(&self) -> ContactPlaces {
+        let at = |field: &str| self.map.get(field).cloned();
+        ContactPlaces { email: at("contact.email"), phone: at("contact.phone"), name: at("contact.name") }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a right configuration becomes: the defaults, the promised example, the variables.
 
-use domain::identity::{Place, TimeRule};
+use domain::identity::{ContactPlaces, Place, TimeRule};
 use domain::tree::Pointer;
 
 use super::*;
@@ -85,6 +85,12 @@ fn identity_follows_what_the_source_says_else_what_its_scheme_promises() {
     let timed = source("identity = { time = \"/submitted_at\", with = [\"/form_id\", \"header:X-Form\"] }");
     let with = vec![Place::Body(pointer("/form_id")), Place::Header("x-form".to_owned())];
     assert_eq!(timed.rule().time, Some(TimeRule { at: Place::Body(pointer("/submitted_at")), with }));
+    assert_eq!(timed.rule().contact, Some(ContactPlaces::default()));
+    let map = "map = { \"contact.email\" = \"/email\", \"contact.phone\" = \"header:X-Tel\", message = \"/m\" }";
+    let mapped = source(&format!("identity = {{ time = \"/at\" }}\n{map}")).rule();
+    let (email, phone) = (Some(Place::Body(pointer("/email"))), Some(Place::Header("x-tel".to_owned())));
+    assert_eq!(mapped.contact, Some(ContactPlaces { email, phone, name: None }));
+    assert_eq!(source(map).rule().contact, None);
     let svix = source("identity = { submission = [\"header:svix-id\", \"/tenant\"] }");
     assert_eq!(svix.rule().submission.len(), 2);
 }
