@@ -145,21 +145,38 @@ fn a_wrong_variable_is_named_as_the_place() {
     assert_eq!(origins, [(variable("ONCEBOOK_ENGINE_WORKERS"), "engine.workers"), (variable("ONCEBOOK_LISTEN"), "server.listen")]);
 }
 
-#[test]
-fn a_template_is_read_from_beside_the_file() {
-    let dir = own_dir();
-    std::fs::write(dir.join("hello.txt"), "Hello").unwrap();
-    let text = "[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"a@b\"\n[[action]]\nname = \"hi\"\ntarget = \"mail\"\ntemplate = \"hello.txt\"\n";
-    std::fs::write(dir.join("own.toml"), text).unwrap();
-    let config = Config::load(Some(&dir.join("own.toml")), &no_env).unwrap();
-    assert_eq!(config.actions[0].text.as_deref(), Some("Hello"));
+/// The action `hi`, its template file in a directory of its own.
+fn templated(name: &str, file: &str, lines: &str) -> crate::config::Action {
+    let dir = std::env::temp_dir().join(format!("config-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("hello.txt"), file).unwrap();
+    let mail = "[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"a@b\"\n";
+    let action = format!("[[action]]\nname = \"hi\"\ntarget = \"mail\"\ntemplate = \"hello.txt\"\n{lines}");
+    std::fs::write(dir.join("own.toml"), format!("{mail}{action}")).unwrap();
+    let config = Config::load(Some(&dir.join("own.toml")), &no_env);
     assert!(matches!(Config::load(Some(&dir.join("none.toml")), &no_env), Err(ConfigError::Unreadable { .. })));
     std::fs::remove_dir_all(dir).unwrap();
+    config.unwrap().actions.remove(0)
 }
 
-/// A directory of this test process's own.
-fn own_dir() -> std::path::PathBuf {
-    let dir = std::env::temp_dir().join(format!("config-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    dir
+#[test]
+fn a_template_is_read_from_beside_the_file() {
+    let action = templated("beside", "Hello", "");
+    assert_eq!((action.text.as_deref(), action.subject.as_deref()), (Some("Hello"), Some("Your enquiry")));
+}
+
+#[test]
+fn a_template_file_may_begin_with_its_subject() {
+    let own = "subject = \"From the action\"\n";
+    for (file, lines, subject, text) in [
+        ("Subject: Re: {{ enquiry.summary }}\n\nHello\n", "", "Re: {{ enquiry.summary }}", "Hello\n"),
+        ("Subject: Re\r\n\r\nHello\r\n\r\nyou", "", "Re", "Hello\r\n\r\nyou"),
+        ("Subject: Re\n\nHello", own, "From the action", "Hello"),
+        ("Subject: no empty line\nHello", "", "Your enquiry", "Subject: no empty line\nHello"),
+        ("Subject:\n\nHello", "", "Your enquiry", "Subject:\n\nHello"),
+        ("Hello\nSubject: x\n\n", "", "Your enquiry", "Hello\nSubject: x\n\n"),
+    ] {
+        let action = templated("subject", file, lines);
+        assert_eq!((action.subject.as_deref(), action.text.as_deref()), (Some(subject), Some(text)), "{file:?}");
+    }
 }
