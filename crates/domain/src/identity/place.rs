@@ -71,7 +71,7 @@ impl Place {
                 let leaves = present.map(Tree::leaf).collect::<Option<Vec<_>>>()?;
                 (!leaves.is_empty()).then(|| leaves.join(", "))
             }
-            other => other.leaf().map(str::to_owned),
+            leaf @ (Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) | Tree::Map(_)) => leaf.leaf().map(str::to_owned),
         }
     }
 
