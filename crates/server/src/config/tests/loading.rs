@@ -109,6 +109,8 @@ fn every_scheme_and_a_rotation_are_read() {
     assert!(matches!(own, Auth::Bearer { header, prefix, .. } if header == "x-token" && prefix.is_empty()));
     let basic = auth("{ scheme = \"basic\", user = \"form\", password = \"env:P\" }");
     assert!(matches!(basic, Auth::Basic { user, .. } if user == "form"));
+    let rotated = auth("{ scheme = \"basic\", user = \"form\", passwords = [\"env:NEW\", \"env:OLD\"] }");
+    assert!(matches!(rotated, Auth::Basic { passwords, .. } if passwords.len() == 2));
     let hex = auth(
         "{ scheme = \"hmac-sha256\", header = \"X-Hub-Signature-256\", prefix = \"sha256=\", encoding = \"hex\", secret = \"env:S\" }",
     );
@@ -143,6 +145,27 @@ fn a_wrong_variable_is_named_as_the_place() {
     let origins: Vec<_> = error.problems().iter().map(|p| (p.origin.clone(), p.key.as_str())).collect();
     let variable = |name: &str| Origin::Variable(name.to_owned());
     assert_eq!(origins, [(variable("ONCEBOOK_ENGINE_WORKERS"), "engine.workers"), (variable("ONCEBOOK_LISTEN"), "server.listen")]);
+}
+
+#[test]
+fn a_key_is_located_after_loading_too() {
+    let config = read_with(EXAMPLE, &[("ONCEBOOK_LISTEN", "127.0.0.1:9")]).unwrap();
+    for (path, line, value) in [
+        ("source[0].auth.secret", "auth = ", "\"env:WEBSITE_SECRET\""),
+        ("source[0].auth.secrets[1]", "auth = ", "{ scheme"),
+        ("target[0].headers.Authorization", "headers = ", "\"Bearer"),
+        ("source[0].map.\"contact.phone\"", "map = ", "\"/phone\""),
+        ("action[1].when", "when = ", "\"qualification"),
+        ("action[0].when", "[[action]]", "[[action]]"),
+    ] {
+        let (row, text) = EXAMPLE.lines().enumerate().find(|(_, text)| text.starts_with(line)).unwrap();
+        let place = format!("oncebook.toml:{}:{}", row + 1, text.find(value).unwrap() + 1);
+        assert_eq!(config.locate(path), Some(place), "{path}");
+    }
+    assert_eq!(config.locate("server.listen").as_deref(), Some("ONCEBOOK_LISTEN"));
+    assert_eq!((config.locate("token[0].secret"), config.locate("")), (None, None));
+    let by_default = Config::by_default(&no_env).unwrap();
+    assert!(by_default.locate("source[0].auth").unwrap().starts_with("built-in defaults:"));
 }
 
 /// The action `hi`, its template file in a directory of its own.
