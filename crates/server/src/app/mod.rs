@@ -174,7 +174,10 @@ fn conditions(config: &Config, wrong: &mut Vec<String>) -> Option<Conditions> {
     match Conditions::compile(sources) {
         Ok(conditions) => Some(conditions),
         Err(miswritten) => {
-            wrong.extend(miswritten.into_iter().map(|m| format!("action '{}': when: {}", m.action, m.why)));
+            wrong.extend(miswritten.into_iter().map(|m| {
+                let n = config.actions.iter().position(|action| action.name == m.action);
+                placed(config, &n.map_or_else(|| "action".to_owned(), |n| format!("action[{n}].when")), &m.why)
+            }));
             None
         }
     }
@@ -197,7 +200,7 @@ fn engine_action(config: &Config, action: &Action) -> engine::Action {
         held_by_review: action.review == OnReview::Hold,
         not_after_ms: action.not_after.map(crate::config::Period::ms),
         policy,
-        client: action.client.clone().or_else(|| target.and_then(|t| t.client.clone())),
+        client: action.client.clone(),
     }
 }
 
@@ -215,6 +218,12 @@ fn settings(config: &Config) -> Settings {
         qualify_backoff,
         min_confidence: config.qualifier.min_confidence,
     }
+}
+
+/// A mistake that only use shows, with the place of what it is about: `FILE:LINE:COL (key): why`.
+fn placed(config: &Config, key: &str, why: &str) -> String {
+    let place = config.locate(key).map(|place| format!("{place} ")).unwrap_or_default();
+    format!("{place}({key}): {why}")
 }
 
 /// Fetches a secret; one that is not there is named, never its value.

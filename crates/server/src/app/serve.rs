@@ -72,8 +72,8 @@ impl App {
 
 /// Who has a token; one whose secret cannot be fetched is named in `wrong`.
 pub(super) fn bearers(config: &Config, env: &dyn Fn(&str) -> Option<String>, wrong: &mut Vec<String>) -> Vec<Bearer> {
-    let fetched = config.tokens.iter().map(|token| {
-        let secret = super::secret(&token.secret, env).map_err(|why| format!("token '{}': {why}", token.name))?;
+    let fetched = config.tokens.iter().enumerate().map(|(n, token)| {
+        let secret = super::secret(&token.secret, env).map_err(|why| super::placed(config, &format!("token[{n}].secret"), &why))?;
         Ok(Bearer::new(&token.name, token.client.clone(), &secret))
     });
     fetched.filter_map(|bearer: Result<Bearer, String>| bearer.map_err(|why| wrong.push(why)).ok()).collect()

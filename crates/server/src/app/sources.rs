@@ -9,7 +9,13 @@ type Ask<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// Every source by the name it is reached under. Secrets that cannot be fetched are named in `wrong`.
 pub(super) fn setups(config: &Config, env: Ask<'_>, wrong: &mut Vec<String>) -> ByName<SourceSetup> {
     let body_max = config.server.body_max.bytes();
-    config.sources.iter().map(|source| (source.name.clone(), setup(source, body_max, env, wrong))).collect()
+    let mut setups = ByName::new();
+    for (n, source) in config.sources.iter().enumerate() {
+        let mut own = Vec::new();
+        setups.insert(source.name.clone(), setup(source, body_max, env, &mut own));
+        wrong.extend(own.iter().map(|why| super::placed(config, &format!("source[{n}].auth"), why)));
+    }
+    setups
 }
 
 fn setup(source: &Source, body_max: usize, env: Ask<'_>, wrong: &mut Vec<String>) -> SourceSetup {
@@ -34,8 +40,7 @@ fn setup(source: &Source, body_max: usize, env: Ask<'_>, wrong: &mut Vec<String>
 fn auth(source: &Source, env: Ask<'_>, wrong: &mut Vec<String>) -> intake::Auth {
     let mut fetch = |refs: &[SecretRef]| -> Vec<Secret> {
         let fetched = refs.iter().map(|r| secret(r, env));
-        let fetched: Vec<_> = fetched.map(|f| f.map_err(|why| format!("source '{}': auth: {why}", source.name))).collect();
-        fetched.into_iter().filter_map(|f| f.map_err(|why| wrong.push(why)).ok()).map(|s| Secret::new(s.expose())).collect()
+        fetched.filter_map(|f| f.map_err(|why| wrong.push(why)).ok()).map(|s| Secret::new(s.expose())).collect()
     };
     match &source.auth {
         Auth::None { .. } => intake::Auth::None,

@@ -1,6 +1,7 @@
 //! From a configured target to the target itself.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use domain::gate::Find;
@@ -12,7 +13,7 @@ use crate::config::{Action, Config, Consistency, HttpTarget, SecretRef, Target, 
 use crate::effects::desk::{Desk, DeskParams};
 use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParams, WriteParams};
 use crate::effects::message::Letter;
-use crate::effects::outbox::{Outbox, OutboxParams};
+use crate::effects::outbox::{self, Outbox, OutboxParams};
 use crate::stops::Stops;
 
 /// What was made.
@@ -26,8 +27,8 @@ pub(super) struct Made {
 /// Makes every target; what cannot be made is named in `wrong`.
 pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &Arc<Stops>, wrong: &mut Vec<String>) -> Made {
     let mut made = Made { targets: ByName::new(), desk: None };
-    for target in &config.targets {
-        let mut failed = |why: String| wrong.push(format!("target '{}': {why}", target.name));
+    for (n, target) in config.targets.iter().enumerate() {
+        let mut failed = |why: String| wrong.push(super::placed(config, &format!("target[{n}]"), &why));
         match &target.kind {
             TargetKind::Desk => match desk(config, target, clock, stops) {
                 Ok(desk) => {
@@ -38,8 +39,11 @@ pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &A
                 Err(why) => failed(why),
             },
             TargetKind::Outbox { from } => {
+                if let Err(e) = outbox::clear_leftovers(&outbox_root(config, target)) {
+                    failed(format!("the outbox cannot be tidied: {e}"));
+                }
                 for action in config.actions.iter().filter(|action| action.target == target.name) {
-                    match Outbox::open(outbox(config, target, from, action, clock, stops)) {
+                    match Outbox::open(outbox_params(config, target, from, action, clock, stops)) {
                         Ok(outbox) => {
                             let outbox: Arc<dyn crate::effects::Target> = Arc::new(outbox);
                             made.targets.insert(format!("{}/{}", target.name, action.name), Arc::clone(&outbox));
@@ -49,7 +53,7 @@ pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &A
                     }
                 }
             }
-            TargetKind::Http(http) => match Http::new(http_params(target, http, clock, env)) {
+            TargetKind::Http(http) => match http_target(target, http, clock, env) {
                 Ok(http) => drop(made.targets.insert(target.name.clone(), Arc::new(http))),
                 Err(why) => failed(why),
             },
@@ -60,18 +64,19 @@ pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &A
 
 /// Checks what can be checked without making a file: the templates of `http` targets and of messages, and their secrets.
 pub(super) fn check(config: &Config, clock: &Arc<dyn Clock>, env: &Env, wrong: &mut Vec<String>) {
-    for target in &config.targets {
+    for (n, target) in config.targets.iter().enumerate() {
         if let TargetKind::Http(http) = &target.kind
-            && let Err(why) = Http::new(http_params(target, http, clock, env))
+            && let Err(why) = http_target(target, http, clock, env)
         {
-            wrong.push(format!("target '{}': {why}", target.name));
+            wrong.push(super::placed(config, &format!("target[{n}]"), &why));
         }
-        if let TargetKind::Outbox { from } = &target.kind {
-            for action in config.actions.iter().filter(|action| action.target == target.name) {
-                let (subject, text) = (action.subject.as_deref().unwrap_or_default(), action.text.as_deref().unwrap_or_default());
-                if let Err(why) = Letter::compile(from, subject, text) {
-                    wrong.push(format!("action '{}': {why}", action.name));
-                }
+    }
+    for (n, action) in config.actions.iter().enumerate() {
+        let target = config.target(&action.target);
+        if let Some(TargetKind::Outbox { from }) = target.map(|target| &target.kind) {
+            let (subject, text) = (action.subject.as_deref().unwrap_or_default(), action.text.as_deref().unwrap_or_default());
+            if let Err(why) = Letter::compile(from, subject, text) {
+                wrong.push(super::placed(config, &format!("action[{n}]"), &why));
             }
         }
     }
@@ -85,15 +90,33 @@ fn desk(config: &Config, target: &Target, clock: &Arc<dyn Clock>, stops: &Arc<St
     Desk::open(DeskParams { path, clock: Arc::clone(clock), stops: Arc::clone(stops) })
 }
 
-fn outbox(config: &Config, target: &Target, from: &str, action: &Action, clock: &Arc<dyn Clock>, stops: &Arc<Stops>) -> OutboxParams {
+fn outbox_root(config: &Config, target: &Target) -> PathBuf {
+    config.server.data_dir.join(format!("{}.outbox", target.name))
+}
+
+fn outbox_params(
+    config: &Config,
+    target: &Target,
+    from: &str,
+    action: &Action,
+    clock: &Arc<dyn Clock>,
+    stops: &Arc<Stops>,
+) -> OutboxParams {
     OutboxParams {
-        root: config.server.data_dir.join(format!("{}.outbox", target.name)),
+        root: outbox_root(config, target),
         from: from.to_owned(),
         subject: action.subject.clone().unwrap_or_default(),
         text: action.text.clone().unwrap_or_default(),
         clock: Arc::clone(clock),
         stops: Arc::clone(stops),
     }
+}
+
+/// An `http` target whose templates read well and whose headers can be rendered: a secret that is not set stops the start.
+fn http_target(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: &Env) -> Result<Http, String> {
+    let made = Http::new(http_params(target, http, clock, env))?;
+    made.check().map_err(|problems| problems.join("; "))?;
+    Ok(made)
 }
 
 fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: &Env) -> HttpParams {

@@ -72,7 +72,6 @@ impl Outbox {
             fs::create_dir_all(&path).and_then(|()| sync(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
         }
         sync(&params.root).map_err(|e| format!("{}: {e}", params.root.display()))?;
-        clear_aside(&params.root.join("tmp")).map_err(|e| format!("{}: {e}", params.root.display()))?;
         Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops }) })
     }
 
@@ -251,9 +250,14 @@ fn file_name(id: &str) -> String {
     format!("{name}{SUFFIX}")
 }
 
-/// Removes what a process that was killed left in `tmp`: ours, by its name. No message was ever made of it, and it holds an
-/// enquirer's words. Whoever opens the outbox holds the data directory's lock, so nobody is writing there.
-fn clear_aside(tmp: &Path) -> std::io::Result<()> {
+/// Removes what a process that was killed left in `tmp`: ours, by its name.
+///
+/// No message was ever made of it, and it holds an enquirer's words. Called before anything is written, by whoever holds the data directory's lock.
+pub fn clear_leftovers(root: &Path) -> std::io::Result<()> {
+    let tmp = root.join("tmp");
+    if !tmp.is_dir() {
+        return Ok(());
+    }
     for entry in fs::read_dir(tmp)? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().contains(SUFFIX) {

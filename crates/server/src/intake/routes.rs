@@ -46,8 +46,8 @@ async fn take(State(intake): State<Arc<Intake>>, name: Result<Path<String>, Path
     // Before the body is read: a stranger's guesses cost us a look into a small map.
     let Some(source) = intake.source(&name) else { return unknown_source() };
     let (parts, mut body) = request.into_parts();
-    // What its sender declares is believed only where it is too much.
-    if declared_len(&parts.headers).is_some_and(|len| len > source.body_max) {
+    // What its sender declares is believed only where it is far too much.
+    if declared_len(&parts.headers).is_some_and(|len| len > source.body_max.saturating_add(DRAINED_MAX)) {
         return Cut::TooLarge.answer(source.body_max);
     }
     let read = read_whole(|context| poll_data(&mut body, context), source.body_max, &*intake.clock).await;
@@ -95,6 +95,9 @@ fn refused(refusal: &Refusal) -> Response {
         }
     }
 }
+
+/// How much of a body that is too large is read and dropped before the answer.
+const DRAINED_MAX: usize = 8 << 20;
 
 /// Why a body was not read to its end.
 #[derive(Debug)]
@@ -148,7 +151,7 @@ async fn read_whole(
     max: usize,
     clock: &dyn Clock,
 ) -> Result<Bytes, Cut> {
-    let mut whole = BytesMut::new();
+    let (mut whole, mut over) = (BytesMut::new(), 0);
     let mut now = clock.now();
     let end = now.plus(TOTAL_MAX_MS);
     while now < end {
@@ -157,11 +160,20 @@ async fn read_whole(
             data = poll_fn(&mut poll_data) => data,
             () = clock.sleep_until(end.min(now.plus(IDLE_MAX_MS))) => return Err(Cut::TooSlow),
         };
-        let Some(data) = data.transpose()? else { return Ok(whole.freeze()) };
-        if data.len() > max - whole.len() {
+        let Some(data) = data.transpose()? else {
+            return if over == 0 { Ok(whole.freeze()) } else { Err(Cut::TooLarge) };
+        };
+        // A sender in the middle of a body that is too large reads no answer, only a broken connection: a while longer it is
+        // listened to, and nothing of it kept.
+        if over > 0 || data.len() > max - whole.len() {
+            over += data.len();
+            whole = BytesMut::new();
+        } else {
+            whole.extend_from_slice(&data);
+        }
+        if over > DRAINED_MAX {
             return Err(Cut::TooLarge);
         }
-        whole.extend_from_slice(&data);
         now = clock.now();
     }
     Err(Cut::TooSlow)

@@ -11,6 +11,7 @@ mod params;
 mod read;
 #[cfg(test)]
 mod tests;
+mod told;
 mod write;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use serde_json::Value as Json;
 use self::client::Client;
 pub use self::params::{FindParams, HttpParams, LookUpParams, ReadParams, WriteParams};
 
+use self::told::Told;
 use super::template::{Place, Secrets, Template, scene};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
 
@@ -39,6 +41,7 @@ pub struct Http {
     clock: Arc<dyn Clock>,
     client: Client,
     headers: Vec<(HeaderName, Template)>,
+    told: Told,
     write: Write,
     class: Find,
     look_up: Option<LookUp>,
@@ -87,7 +90,9 @@ impl Http {
             faults.note(format!("not_executed: {status} is no status of a refusal (400 to 599)"));
         }
         let client = faults.keep(Client::build(params.timeout_ms));
-        let headers = params.headers.iter().filter_map(|(name, source)| faults.keep(header(name, source, &params.secrets))).collect();
+        let told = Told::default();
+        let secrets = told.listening(params.secrets);
+        let headers = params.headers.iter().filter_map(|(name, source)| faults.keep(header(name, source, &secrets))).collect();
         let write = Write::compile(params.write, &mut faults);
         let (class, look_up) = params.find.and_then(|find| faults.keep(classed(find))).unwrap_or((Find::None, None));
         let look_up = look_up.and_then(|look_up| LookUp::compile(look_up, &mut faults));
@@ -100,6 +105,7 @@ impl Http {
             client,
             clock: params.clock,
             headers,
+            told,
             write,
             class,
             look_up,
@@ -151,6 +157,10 @@ impl Target for Http {
 
     fn render(&self, key: &str, scene_json: &Json) -> Result<Vec<u8>, String> {
         let scene = scene(key, scene_json, None);
+        // Headers are rendered anew for each request and never kept; whether they can be shows here, where a person is asked.
+        for (name, template) in &self.headers {
+            Self::header(name, template, &scene)?;
+        }
         let url = self.write.url.render(&scene)?;
         parse_url("write.url", &url)?;
         let body = self.write.body.render(&scene)?;

@@ -16,8 +16,8 @@ use super::{Call, Http, Outcome, Rendered, Report, Template, parse_url, scene};
 const KEPT_MAX: usize = 64 * 1024;
 /// How many characters of a refusal are told.
 const TOLD_MAX: usize = 200;
-/// A shorter part of a header is no secret, but a word (`Bearer`, `Basic`).
-const SECRET_MIN: usize = 8;
+/// A shorter part of a whole header is no secret, but a word (`Bearer`, `Basic`).
+const PART_MIN: usize = 8;
 
 /// The headers of one request, and what in them must not be told.
 pub(super) struct Headers {
@@ -57,16 +57,16 @@ impl Http {
     /// Renders the headers anew for each request, so that a rotated secret is the present one.
     pub(super) fn headers(&self, call: &Call, id: Option<&str>) -> Result<Headers, String> {
         let scene = scene(&call.key, &call.scene, id);
-        let (mut map, mut secrets) = (HeaderMap::new(), Vec::new());
+        let (mut map, mut whole) = (HeaderMap::new(), Vec::new());
         for (name, template) in &self.headers {
             let (text, mut value) = Self::header(name, template, &scene)?;
             if template.is_secret() {
                 value.set_sensitive(true);
-                secrets.extend(text.split_whitespace().filter(|part| part.len() >= SECRET_MIN).map(str::to_owned));
+                whole.extend(text.split_whitespace().filter(|part| part.len() >= PART_MIN).map(str::to_owned));
             }
             map.insert(name.clone(), value);
         }
-        Ok(Headers { map, secrets })
+        Ok(Headers { map, secrets: self.told.forms(&whole) })
     }
 
     /// One header's text, and the header.
@@ -129,17 +129,7 @@ impl Headers {
 
     /// The bytes, without what our own headers hold: some APIs repeat a request in their answer.
     fn without_secrets(&self, bytes: &[u8]) -> Vec<u8> {
-        self.secrets.iter().fold(bytes.to_vec(), |bytes, secret| {
-            let mut out = Vec::with_capacity(bytes.len());
-            let mut rest = bytes.as_slice();
-            while let Some(at) = rest.windows(secret.len()).position(|window| window == secret.as_bytes()) {
-                out.extend_from_slice(&rest[..at]);
-                out.extend_from_slice("[secret]".as_bytes());
-                rest = &rest[at + secret.len()..];
-            }
-            out.extend_from_slice(rest);
-            out
-        })
+        super::told::without(bytes, &self.secrets)
     }
 }
 

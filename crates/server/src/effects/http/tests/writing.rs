@@ -171,8 +171,17 @@ async fn kept_evidence_is_bounded() {
 async fn a_missing_secret_sends_nothing() {
     let fake = Fake::new(|_| vec![Reply::says(200, r#"{"id": 1}"#)]);
     let mut params = params(&fake.base);
-    params.secrets = Arc::new(|reference| Err(format!("{reference} is not set")));
+    let gone = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let now = Arc::clone(&gone);
+    params.secrets = Arc::new(move |reference| match now.load(Ordering::SeqCst) {
+        true => Err(format!("{reference} is not set")),
+        false => Ok("very-secret-token".to_owned()),
+    });
     let target = http(params);
-    assert!(matches!(target.write(&call(&target)).await.what, Outcome::NotSent { why, .. } if why.contains("env:CRM_TOKEN")));
+    let call = call(&target);
+    gone.store(true, Ordering::SeqCst);
+    assert!(matches!(target.write(&call).await.what, Outcome::NotSent { why, .. } if why.contains("env:CRM_TOKEN")));
     assert_eq!(fake.asked().len(), 0);
+    // Before anything was planned to be sent, a person is asked instead.
+    assert!(target.render(KEY, &scene_json()).unwrap_err().contains("env:CRM_TOKEN"));
 }
