@@ -118,6 +118,12 @@ impl Reader {
         Ok(PageView { items: rows.into_iter().map(EntryView).collect(), next_cursor: next })
     }
 
+    /// One enquiry, without what belongs to it.
+    pub async fn enquiry(&self, id: &str) -> Result<Option<EnquiryView>, Error> {
+        let Some(id) = EnquiryId::parse(id) else { return Ok(None) };
+        Ok(self.store.dossier(&id).await?.map(|dossier| EnquiryView::of(&dossier.enquiry)))
+    }
+
     /// Everything about the enquiries that a name leads to: an enquiry id, a key, a delivery, effect or review id, or an
     /// external record id. Several where an external id is not unique, none where the name leads nowhere.
     pub async fn show(&self, name: &str, now: UtcMs) -> Result<Vec<DossierView>, Error> {

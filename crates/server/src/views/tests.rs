@@ -253,3 +253,26 @@ async fn open_items_are_counted_and_the_oldest_come_first() {
     let listed = reader.reviews(&Query { limit: 10, ..Query::default() }, NOW).await.unwrap().items;
     assert_eq!(open.oldest, [listed[3].clone(), listed[2].clone()]);
 }
+
+#[tokio::test]
+async fn what_was_set_aside_is_counted_until_it_comes_again() {
+    let book = Book::open();
+    let reader = Reader::new(std::sync::Arc::clone(&book.store));
+    assert_eq!(reader.set_aside().await.unwrap(), SetAside::default());
+    let broken = book.quarantine("website", b"one").await;
+    book.quarantine("website", b"two").await;
+    let strange = book.refuse("website", b"three").await;
+    let found = reader.set_aside().await.unwrap();
+    assert_eq!(
+        (found.quarantined, found.refused, found.says()),
+        (2, 1, "2 deliveries quarantined, 1 delivery refused as not authentic".into())
+    );
+    assert!(found.came_again.is_empty() && !found.is_empty());
+    // Read again under a mended rule: the same body, a new delivery. From another source it is another thing.
+    book.deliver("ads", "s1", "Avery", "one").await;
+    let again = book.deliver("website", "s1", "Avery", "one").await.id.to_string();
+    let let_in = book.deliver("website", "s2", "Avery", "three").await.id.to_string();
+    let found = reader.set_aside().await.unwrap();
+    assert_eq!((found.quarantined, found.refused), (1, 0));
+    assert_eq!((found.came_again.get(&broken), found.came_again.get(&strange)), (Some(&again), Some(&let_in)));
+}
