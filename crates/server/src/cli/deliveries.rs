@@ -53,7 +53,7 @@ fn listed(items: &[DeliveryView], aside: &SetAside, program: &str) -> Vec<String
     let row = |delivery: &DeliveryView| {
         let item = if delivery.item > 0 { format!(" item {}", delivery.item) } else { String::new() };
         let mut became = vec![delivery.key.clone().or_else(|| delivery.reason.as_deref().map(|why| clipped(why, REASON_MAX)))];
-        became.push(aside.came_again.get(&delivery.id).map(|later| format!("came again as {later}")));
+        became.push(aside.came_again.get(&delivery.id).map(|later| format!("came again as\n{later}")));
         let became: Vec<String> = became.into_iter().flatten().collect();
         let verdict = delivery.verdict.replace('_', "-");
         vec![minute(delivery.arrived_at), format!("{}{item}", delivery.id), delivery.source.clone(), verdict, became.join("\n")]
