@@ -323,6 +323,32 @@ async fn a_copy_of_what_is_held_and_a_replay_are_told_as_they_are() {
     assert!(!replayed.out.contains("from verified to verified"), "{}", replayed.out);
 }
 
+/// The files of a book that nobody has open, in a directory of their own: what a person copies.
+fn copied(from: &Path) -> world::Dir {
+    let to = world::Dir::new();
+    for file in ["book.db", "book.db-wal"].into_iter().filter(|file| from.join(file).exists()) {
+        std::fs::copy(from.join(file), to.0.join(file)).unwrap();
+    }
+    std::fs::write(to.0.join("oncebook.toml"), placed(&to.0, "")).unwrap();
+    to
+}
+
+#[tokio::test]
+async fn a_copy_of_a_stopped_book_with_its_wal_is_the_book() {
+    let stopped = world::process::Process::start("", None).await;
+    let dir = std::sync::Arc::clone(&stopped.dir);
+    stopped.post("web", LEAD).await;
+    assert_eq!(stopped.terminate().await, Some(0));
+    let killed = world::process::Process::start_logged("").await;
+    killed.post("web", LEAD).await;
+    let (_, crashed) = killed.end().await;
+    for dir in [&dir, &crashed] {
+        let copy = copied(&dir.0);
+        run(&copy.0, &["show", KEY]).well().says(&["Avery Sample"]);
+        run(&copy.0, &["evidence", "verify"]).well().says(&["The chain is whole"]);
+    }
+}
+
 #[test]
 fn dismissing_needs_a_reason() {
     let empty = world::Dir::new();

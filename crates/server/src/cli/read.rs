@@ -99,8 +99,8 @@ fn listed(page: &PageView<EnquiryView>, effects: &[Vec<EffectView>], next: Optio
 /// How wide the contact may be. An address that is broken in the middle reads as another one: it is cut, where the rest of
 /// the page needs the room.
 fn room_for_contact(items: &[EnquiryView]) -> usize {
-    /// The instant, a state, an effect's name, and what stands between columns.
-    const OTHERS: usize = 16 + 8 + 12 + 8;
+    /// The instant, a state, two effects, and what stands between columns.
+    const OTHERS: usize = 16 + 8 + 20 + 8;
     let key = items.iter().map(|enquiry| enquiry.key.chars().count()).max().unwrap_or_default();
     usize::from(WIDTH).saturating_sub(OTHERS + key.min(WHOLE_MAX)).clamp(12, 32)
 }

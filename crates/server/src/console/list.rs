@@ -87,6 +87,14 @@ pub(super) fn who(enquiry: &EnquiryView) -> &str {
     names.into_iter().find_map(|name| name.as_deref()).unwrap_or(if enquiry.erased { "(erased)" } else { "(nobody named)" })
 }
 
+/// The whole contact, on one line.
+pub(super) fn contact(enquiry: &EnquiryView) -> String {
+    let contact = &enquiry.contact;
+    let known = [&contact.name, &contact.company, &contact.email, &contact.phone].into_iter().flatten();
+    let known = known.map(String::as_str).collect::<Vec<_>>().join(", ");
+    if known.is_empty() { who(enquiry).to_owned() } else { known }
+}
+
 /// One line of what is wanted: the qualification's, else the message's first, else the key.
 pub(super) fn what(enquiry: &EnquiryView) -> String {
     let summary = enquiry.qualification.as_ref().map(|q| q.summary.trim()).filter(|summary| !summary.is_empty());

@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 
 use super::form::{Form, is_own};
-use super::list::{first_line, who};
+use super::list::{contact, first_line};
 use super::page::{failure, link, page, path_of, said, span, when};
 use super::{Console, Failed, Name};
 use crate::engine::Decision;
@@ -56,7 +56,7 @@ pub(super) fn item(review: &ReviewView, enquiry: Option<&EnquiryView>, back: Bac
     html! {
         div.item {
             @if let Some(enquiry) = enquiry {
-                p { strong { (said(who(enquiry))) } @if let Some(line) = first_line(enquiry) { ": " (said(line)) } }
+                p { strong { (said(&contact(enquiry))) } @if let Some(line) = first_line(enquiry) { ": " (said(line)) } }
                 p.soft { code { (said(&enquiry.key)) } }
             }
             p { (said(&review.why)) }

@@ -292,7 +292,7 @@ async fn the_queue_says_whom_and_what_an_item_is_about() {
     let app = App::start().await;
     app.conflict().await;
     let (_, page) = app.get("/console/review").await;
-    for part in ["Avery", "other", "website:submission:s1~2"] {
+    for part in ["Avery, a@example.com", "other", "website:submission:s1~2"] {
         assert!(page.contains(part), "{part} in {page}");
     }
     assert!(!page.contains("Nothing came of"));
