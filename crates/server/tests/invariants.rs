@@ -321,7 +321,8 @@ async fn not_after_holds_a_message_that_is_too_old_to_be_welcome() {
     let world = World::new().await;
     world.post("web", LEAD).await;
     world.app.engine.set_paused("mail", Some("maintenance".to_owned()), "anna").await.unwrap();
-    world.work_for(25 * HOUR).await;
+    world.work_for(HOUR).await;
+    world.clock.advance(24 * HOUR);
     world.app.engine.set_paused("mail", None, "anna").await.unwrap();
     world.work_for(HOUR).await;
     assert_eq!((world.deals().await.len(), world.mails().len()), (1, 0));

@@ -112,4 +112,5 @@ async fn a_termination_signal_finishes_what_was_begun() {
     assert_eq!(ending.await.unwrap(), Some(0));
     assert_eq!(crm.count(KEY), 1);
     assert!(!dir.0.join("serve.address").exists());
+    assert!(!dir.0.join("book.db-wal").exists(), "the book is one file again, and can be copied");
 }

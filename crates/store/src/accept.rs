@@ -148,7 +148,7 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
         flags: Flags {
             weak_key: weak,
             ambiguous_time: proposal.ambiguous_time,
-            hold: proposal.hold_look_alikes && verdict == Verdict::LookAlike || proposal.ambiguous_time,
+            hold: proposal.hold_look_alikes && verdict == Verdict::LookAlike,
             ..flags
         },
         qualification: None,

@@ -58,6 +58,9 @@ pub trait Store: Send + Sync {
     /// Fails with [`Error::Conflict`] if a version or a fence is no longer current, or a lock is another's.
     async fn commit(&self, step: Step) -> Result<(), Error>;
 
+    /// One enquiry with what decisions about it need; how often it was delivered makes this no slower.
+    async fn case(&self, id: &EnquiryId) -> Result<Option<Case>, Error>;
+
     /// One enquiry with everything about it.
     async fn dossier(&self, id: &EnquiryId) -> Result<Option<Dossier>, Error>;
 

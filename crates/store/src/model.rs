@@ -289,6 +289,19 @@ pub struct Review {
     pub decision: Option<String>,
 }
 
+/// An enquiry with what decisions about it need.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The enquiry.
+    pub enquiry: Enquiry,
+    /// Its version.
+    pub version: u64,
+    /// Its effects, each with its version, in the order they were planned.
+    pub effects: Vec<(Effect, u64)>,
+    /// Its review items, oldest first.
+    pub reviews: Vec<Review>,
+}
+
 /// An enquiry with everything about it.
 #[derive(Clone, Debug)]
 pub struct Dossier {

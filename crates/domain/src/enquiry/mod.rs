@@ -53,7 +53,7 @@ pub struct Flags {
     pub weak_key: bool,
     /// Its local event time stands for two instants, or for none (a clock change).
     pub ambiguous_time: bool,
-    /// Its effects wait for a person, because of the above or the below.
+    /// It is a look-alike, and its effects wait for a person.
     pub hold: bool,
     /// The recent enquiry whose mapped fields it repeats.
     pub look_alike_of: Option<EnquiryId>,

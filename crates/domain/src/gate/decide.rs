@@ -90,6 +90,8 @@ pub enum Observation {
     },
     /// A person wants it looked at again; looks before it writes.
     Again,
+    /// A person takes the record as it is, though it differs.
+    Accept,
     /// A person closes it.
     Close {
         /// The person's reason.
@@ -145,6 +147,7 @@ pub fn decide(step: &Step, seen: &Observation, rules: &Rules, now: UtcMs, chance
         Observation::NotThere { attempt } => ctx.not_there(step, *attempt),
         Observation::ItIs { id } => ctx.it_is(step, id),
         Observation::Again => ctx.again(step),
+        Observation::Accept => accept(step),
         Observation::Close { why } => close(step, why),
     }
 }
@@ -452,6 +455,7 @@ impl Ctx<'_> {
 
     /// The record stands: read back where the target can be read, otherwise *done, unverified*, and says so.
     fn done(&self, mut step: Step, id: String) -> Moved {
+        step.note(&id);
         if self.rules.reads {
             step.phase = Phase::Done { id, due: self.now, reads: 0 };
             return Moved::To(step, Next::ReadBack);
@@ -644,6 +648,9 @@ fn review(mut step: Step, why: Why) -> Moved {
 }
 
 fn doubled(mut step: Step, ids: Vec<String>) -> Moved {
+    for id in &ids {
+        step.note(id);
+    }
     step.phase = Phase::Doubled { ids };
     Moved::To(step, Next::Person)
 }
@@ -651,6 +658,16 @@ fn doubled(mut step: Step, ids: Vec<String>) -> Moved {
 fn mismatched(mut step: Step, id: String, what: String) -> Moved {
     step.phase = Phase::Mismatched { id, what };
     Moved::To(step, Next::Person)
+}
+
+/// The record is ours and stays as it is: done, and not verified.
+fn accept(step: &Step) -> Moved {
+    let Phase::Mismatched { id, .. } = &step.phase else {
+        return Moved::Ignored("only a record that differs can be taken as it is");
+    };
+    let mut next = step.clone();
+    next.phase = Phase::Unverified { id: id.clone() };
+    Moved::To(next, Next::Ended)
 }
 
 fn close(step: &Step, why: &str) -> Moved {

@@ -320,12 +320,23 @@ pub struct Step {
     pub planned_at: UtcMs,
     /// Attempts a person allowed beyond the bound.
     pub allowed: u32,
+    /// Every record's id that was ever seen for it: from each of them one can walk back here (I11).
+    #[serde(default)]
+    pub seen: Vec<String>,
 }
 
 impl Step {
     /// A step that may begin at `now`.
     pub fn planned(kind: StepKind, now: UtcMs) -> Self {
-        Self { kind, phase: Phase::Planned { due: now }, attempts: Vec::new(), quiet_until: now, planned_at: now, allowed: 0 }
+        Self {
+            kind,
+            phase: Phase::Planned { due: now },
+            attempts: Vec::new(),
+            quiet_until: now,
+            planned_at: now,
+            allowed: 0,
+            seen: Vec::new(),
+        }
     }
 
     /// The number of the latest attempt, 0 if there is none.
@@ -343,13 +354,13 @@ impl Step {
         match &self.phase {
             Phase::Done { id, .. } | Phase::Verified { id, .. } | Phase::Unverified { id } | Phase::Mismatched { id, .. } => Some(id),
             Phase::Doubled { ids } => ids.first().map(String::as_str),
+            Phase::Closed { .. } => self.seen.last().map(String::as_str),
             Phase::Planned { .. }
             | Phase::Intended
             | Phase::Unknown { .. }
             | Phase::Refused { .. }
             | Phase::Review { .. }
-            | Phase::AtMostOnce
-            | Phase::Closed { .. } => None,
+            | Phase::AtMostOnce => None,
         }
     }
 
@@ -367,6 +378,13 @@ impl Step {
             | Phase::Review { .. }
             | Phase::AtMostOnce
             | Phase::Closed { .. } => None,
+        }
+    }
+
+    /// Takes note of a record's id.
+    pub(super) fn note(&mut self, id: &str) {
+        if !self.seen.iter().any(|seen| seen == id) {
+            self.seen.push(id.to_owned());
         }
     }
 

@@ -10,4 +10,4 @@ pub mod whole;
 
 pub use decide::{Moved, Next, Observation, decide};
 pub use effect::{Attempt, Attempted, Find, Phase, Policy, Rules, Step, StepKind, Why};
-pub use whole::{Door, Effect, Readiness};
+pub use whole::{Door, Effect, Hold, Readiness};

@@ -1,13 +1,29 @@
 //! An effect as a whole: its door (waiting, held, skipped, open), its steps in order, and what depends on it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::decide::{Moved, Next};
-use super::effect::{Phase, Step, StepKind};
+use super::effect::{Attempt, Phase, Step, StepKind};
 use crate::digest::Digest;
 use crate::identity::Key;
 use crate::ids::{EffectId, EnquiryId};
 use crate::time::UtcMs;
+
+/// What holds an effect. Each is cleared by a person's decision about just that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hold {
+    /// The enquiry repeats a recent one's fields.
+    LookAlike,
+    /// The enquiry's local event time stands for two instants, or for none.
+    AmbiguousTime,
+    /// The qualification failed or is uncertain.
+    Qualification,
+    /// Something about this effect: its condition, its age, its rendering, its configuration.
+    Own,
+}
 
 /// Whether the effect's steps may begin at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,8 +33,10 @@ pub enum Door {
     Waiting,
     /// A person decides first.
     Held {
-        /// Why.
+        /// Why, in words.
         why: String,
+        /// What holds it: it opens when the last of these is cleared.
+        by: BTreeSet<Hold>,
     },
     /// Its condition is false, or what it waited for never came to be: it will not be carried out.
     Skipped {
@@ -52,9 +70,9 @@ pub struct Effect {
     pub steps: Vec<Step>,
     /// What is sent, rendered once: the same bytes on every try.
     pub rendered: Option<Digest>,
-    /// A person let it go after a hold: what held it does not hold it again.
+    /// What a person cleared: it does not hold the effect again.
     #[serde(default)]
-    pub released: bool,
+    pub released: BTreeSet<Hold>,
 }
 
 /// What an effect that waits for others should do.
@@ -83,7 +101,7 @@ impl Effect {
             door: Door::Open,
             steps: kinds.iter().map(|&kind| Step::planned(kind, now)).collect(),
             rendered: None,
-            released: false,
+            released: BTreeSet::new(),
         }
     }
 
@@ -160,19 +178,49 @@ impl Effect {
         }
     }
 
-    /// A person lets a held effect go; one that still waits for others goes on waiting. False if it was not held.
-    pub fn release(&mut self, siblings: &[Self]) -> bool {
-        if !matches!(self.door, Door::Held { .. }) {
+    /// Holds the effect, or adds to what holds it.
+    pub fn hold(&mut self, hold: Hold, because: &str) {
+        match &mut self.door {
+            Door::Held { why, by } => {
+                if by.insert(hold) {
+                    *why = format!("{why}; {because}");
+                }
+            }
+            Door::Waiting | Door::Open | Door::Skipped { .. } => self.door = Door::Held { why: because.to_owned(), by: [hold].into() },
+        }
+    }
+
+    /// A person clears one thing that holds it. When nothing else does, it opens, or goes on waiting for others; its patience
+    /// begins now. False if it was not held by that.
+    pub fn release(&mut self, hold: Hold, siblings: &[Self], now: UtcMs) -> bool {
+        let Door::Held { by, .. } = &mut self.door else { return false };
+        if !by.remove(&hold) {
             return false;
         }
-        self.door = Door::Waiting;
-        self.released = true;
-        self.wake(siblings);
+        self.released.insert(hold);
+        if by.is_empty() {
+            self.door = Door::Waiting;
+            self.wake(siblings, now);
+        }
         true
     }
 
-    /// Opens or skips a waiting effect if the others allow it. True if it changed.
-    pub fn wake(&mut self, siblings: &[Self]) -> bool {
+    /// A person does not want what is held by that: it is not carried out. False if it was not held by that.
+    pub fn dismiss(&mut self, hold: Hold, because: &str) -> bool {
+        let is_its = matches!(&self.door, Door::Held { by, .. } if by.contains(&hold));
+        if is_its {
+            self.door = Door::Skipped { why: because.to_owned() };
+        }
+        is_its
+    }
+
+    /// Whether any attempt of it may have reached its target.
+    pub fn may_have_reached(&self) -> bool {
+        self.steps.iter().flat_map(|step| &step.attempts).any(Attempt::may_have_reached)
+    }
+
+    /// Opens or skips a waiting effect if the others allow it; the patience of its steps begins now. True if it changed.
+    pub fn wake(&mut self, siblings: &[Self], now: UtcMs) -> bool {
         if self.door != Door::Waiting {
             return false;
         }
@@ -180,6 +228,9 @@ impl Effect {
             Readiness::NotYet => false,
             Readiness::Ready => {
                 self.door = Door::Open;
+                for step in self.steps.iter_mut().filter(|step| step.attempts.is_empty()) {
+                    *step = Step::planned(step.kind, now);
+                }
                 true
             }
             Readiness::Never(why) => {

@@ -11,6 +11,9 @@ use crate::ids::{EffectId, EnquiryId};
 /// A value longer than this (in bytes, escaped) is written as its digest: a target's key field is not endless.
 const TEXT_MAX: usize = 160;
 
+/// How a value begins that is written as its digest.
+const DIGEST_FORM: &str = "sha256-";
+
 /// What an identity rests on, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,9 +107,11 @@ impl Key {
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let value = self.value.iter().map(|part| escaped(part)).collect::<Vec<_>>().join(",");
+        // A value that looks like another's digest form must not be written like it.
+        let value = value.strip_prefix(DIGEST_FORM).map_or_else(|| value.clone(), |rest| format!("%73{}{rest}", &DIGEST_FORM[1..]));
         if value.len() > TEXT_MAX {
             let digest = Digest::of_parts(self.value.iter().map(String::as_bytes));
-            write!(f, "{}:{}:sha256-{digest}", self.source, self.basis.as_str())?;
+            write!(f, "{}:{}:{DIGEST_FORM}{digest}", self.source, self.basis.as_str())?;
         } else {
             write!(f, "{}:{}:{value}", self.source, self.basis.as_str())?;
         }
@@ -190,6 +195,16 @@ mod tests {
         let (a, b) = (key(&[&a]), key(&[&b]));
         assert!(a.to_string().len() < 120);
         assert_ne!(a.to_string(), b.to_string());
+    }
+
+    #[test]
+    fn a_value_that_poses_as_the_digest_of_another_is_written_otherwise() {
+        let long = key(&["L".repeat(400).as_str()]);
+        let text = long.to_string();
+        let posing = key(&[text.rsplit(':').next().unwrap()]);
+        assert_ne!(long.digest(), posing.digest());
+        assert_ne!(text, posing.to_string());
+        assert_eq!(Key::parse(&posing.to_string()), Some(posing));
     }
 
     #[test]

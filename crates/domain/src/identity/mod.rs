@@ -1,14 +1,16 @@
 //! Identity: which enquiry a delivery carries, and whether it was here before.
 //!
-//! [`rule`] reads a key out of a delivery; [`event_time`] and [`content`] serve it; [`mod@judge`] compares what was read
-//! with what the book knows. A person's address is never part of a `submission` key, and never alone part of any (I3).
+//! [`rule`] reads a key out of a delivery; [`place`], [`event_time`] and [`content`] serve it; [`mod@judge`] compares what
+//! was read with what the book knows. A person's address is never part of a `submission` key, and never alone part of any (I3).
 
 pub mod content;
 pub mod event_time;
 pub mod judge;
 pub mod key;
+pub mod place;
 pub mod rule;
 
 pub use judge::{Candidate, Judgement, Known, judge};
 pub use key::{Basis, Key};
-pub use rule::{Headers, Identity, Place, PlaceError, Rule, TimeRule, Unidentified};
+pub use place::{Headers, Place, PlaceError};
+pub use rule::{ContactPlaces, Identity, Rule, TimeRule, Unidentified};

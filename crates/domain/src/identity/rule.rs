@@ -3,29 +3,15 @@
 //! The strongest basis that the delivery can fill is taken; a missing or blank id is no id, never a value that others
 //! share. What a key means for the book is [`mod@super::judge`]'s business, and so is flagging a weak one.
 
-use std::fmt;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use unicode_normalization::UnicodeNormalization as _;
+use serde::{Deserialize, Serialize};
 
 use super::content::{self, normal_form};
 use super::event_time::{self, EventTime, Precision};
 use super::key::{Basis, Key};
+use super::place::{Headers, Place, composed, is_blank};
 use crate::digest::{BookSecret, Digest};
 use crate::enquiry::Fields;
 use crate::tree::{Pointer, Tree};
-
-/// Where a value stands in a delivery: a JSON Pointer into the body, or `header:NAME`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the body.
-    Body(Pointer),
-    /// In a header, by its lower-case name.
-    Header(String),
-}
-
-/// The headers of a delivery, names in lower case, in the order they came.
-pub type Headers = [(String, String)];
 
 /// The `time` basis: where the original event time stands, and what narrows it beside the contact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +22,23 @@ pub struct TimeRule {
     pub with: Vec<Place>,
 }
 
-/// A source's identity rule, one version of it. Serialised, it is what the book keeps and compares.
+/// Where the parts of the contact's handle stand: the address, else the phone, else the name narrows a `time` key.
+///
+/// The mapping names the same places, but it is not versioned: a rule that read the handle through it would give other
+/// keys once the mapping changes (I8).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContactPlaces {
+    /// The address.
+    pub email: Option<Place>,
+    /// The phone number.
+    pub phone: Option<Place>,
+    /// The name.
+    pub name: Option<Place>,
+}
+
+/// A source's identity rule, one version of it. Serialised, it is what the book keeps; compared as values, so that a
+/// field which a later release adds is no change of the rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Where the provider's id of the event stands: one place or several.
@@ -49,6 +51,10 @@ pub struct Rule {
     pub volatile: Vec<Pointer>,
     /// Where the contact's address stands: compared without case in the content.
     pub address: Option<Pointer>,
+    /// Where the contact's handle stands. `None` where no `time` is read, and in versions from before it was part of the
+    /// rule: those take it from the mapped fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<ContactPlaces>,
 }
 
 /// What a rule read out of one delivery (or one item of a batch).
@@ -73,72 +79,6 @@ pub enum Unidentified {
     /// The event time is no time we read.
     #[error("the event time at {0} is in no form we read")]
     UnreadableTime(String),
-}
-
-/// A text that names no place in a delivery.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no place in a delivery: write a JSON Pointer such as '/id', or 'header:NAME'")]
-pub struct PlaceError(pub String);
-
-impl Place {
-    /// Reads the text form: a JSON Pointer to a member, or `header:NAME`.
-    ///
-    /// The pointer to the whole body (an empty text) is refused: as a rule's place it is a slip, and would silently
-    /// leave every delivery without an id.
-    pub fn parse(text: &str) -> Result<Self, PlaceError> {
-        let error = || PlaceError(text.to_owned());
-        if let Some(name) = text.strip_prefix("header:") {
-            let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-            return if !name.is_empty() && name.bytes().all(is_token) { Ok(Self::Header(name.to_ascii_lowercase())) } else { Err(error()) };
-        }
-        match Pointer::parse(text) {
-            Ok(pointer) if !pointer.0.is_empty() => Ok(Self::Body(pointer)),
-            Ok(_) | Err(_) => Err(error()),
-        }
-    }
-
-    /// The text of the leaf here. A header that came several times with different values says nothing certain.
-    fn leaf<'a>(&self, body: &'a Tree, headers: &'a Headers) -> Option<&'a str> {
-        match self {
-            Self::Body(pointer) => body.at(pointer)?.leaf(),
-            Self::Header(wanted) => {
-                let mut values = headers.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
-                let first = values.next()?;
-                values.all(|value| value == first).then_some(first)
-            }
-        }
-    }
-
-    /// The id here: a text or a number as it was sent, composed (NFC) but not trimmed. `true` is a switch, no id.
-    fn id(&self, body: &Tree, headers: &Headers) -> Option<String> {
-        if let Self::Body(pointer) = self
-            && let Some(Tree::Bool(_)) = body.at(pointer)
-        {
-            return None;
-        }
-        self.leaf(body, headers).filter(|text| !is_blank(text)).map(composed)
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Body(pointer) => pointer.fmt(f),
-            Self::Header(name) => write!(f, "header:{name}"),
-        }
-    }
-}
-
-impl Serialize for Place {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Place {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
-    }
 }
 
 /// What the bases are read from, with the content digest that two of them need.
@@ -173,6 +113,12 @@ impl Rule {
         Ok(Identity { key, content, look_alike: look_alike(fields, secret), ambiguous_time })
     }
 
+    /// Every place that this rule reads a key from.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        let of_time = self.time.iter().flat_map(|time| std::iter::once(&time.at).chain(&time.with));
+        self.submission.iter().chain(of_time).chain(self.contact.iter().flat_map(ContactPlaces::named))
+    }
+
     /// The ids, if the rule names places and every one of them holds an id. Half an id would be shared by others.
     fn submission(&self, reading: &Reading<'_>) -> Option<Vec<String>> {
         let ids = self.submission.iter().map(|place| place.id(reading.body, reading.headers)).collect::<Option<Vec<_>>>();
@@ -191,7 +137,7 @@ impl Rule {
             }
             EventTime::Unreadable => return Err(Unidentified::UnreadableTime(rule.at.to_string())),
         };
-        let mut value = vec![instant, contact_part(reading)];
+        let mut value = vec![instant, self.contact_part(reading)];
         value.extend(rule.with.iter().map(|place| place.leaf(reading.body, reading.headers).map(composed).unwrap_or_default()));
         // Two events of one person may share a minute: identical content is a redelivery, other content another event.
         if precision.is_coarse() {
@@ -208,14 +154,33 @@ impl Rule {
             None => Err(Unidentified::NaiveTime(at.to_string())),
         }
     }
+
+    /// The contact's part of a `time` key: a keyed fingerprint, so that a key tells nobody an address (I12).
+    fn contact_part(&self, reading: &Reading<'_>) -> String {
+        let read_here = self.contact.as_ref().map(|places| places.fields(reading.body, reading.headers));
+        read_here.as_ref().unwrap_or(reading.fields).contact_handle().map_or_else(
+            || "-".to_owned(),
+            |(field, value)| short(&reading.secret.fingerprint("contact", [field.as_bytes(), value.as_bytes()])),
+        )
+    }
 }
 
-/// The contact's part of a `time` key: a keyed fingerprint, so that a key tells nobody an address (I12).
-fn contact_part(reading: &Reading<'_>) -> String {
-    reading.fields.contact_handle().map_or_else(
-        || "-".to_owned(),
-        |(field, value)| short(&reading.secret.fingerprint("contact", [field.as_bytes(), value.as_bytes()])),
-    )
+impl ContactPlaces {
+    /// The fields that stand at these places, in the form that a mapping would give them.
+    fn fields(&self, body: &Tree, headers: &Headers) -> Fields {
+        let mut fields = Fields::default();
+        for (field, place) in [("contact.email", &self.email), ("contact.phone", &self.phone), ("contact.name", &self.name)] {
+            let Some(text) = place.as_ref().and_then(|place| place.text(body, headers)) else { continue };
+            // What normalising changed is told of the mapped fields.
+            drop(fields.set(field, &text.replace('\0', "\u{FFFD}")));
+        }
+        fields
+    }
+
+    /// The places that are named.
+    fn named(&self) -> impl Iterator<Item = &Place> {
+        [&self.email, &self.phone, &self.name].into_iter().flatten()
+    }
 }
 
 /// What two enquiries that look alike have in common: the mapped fields but the time and the consent.
@@ -235,15 +200,6 @@ fn look_alike(fields: &Fields, secret: &BookSecret) -> Option<Digest> {
 /// Half of a digest's hex digits: 128 bits, which no two events meet on by chance, and short enough for a target's field.
 fn short(digest: &Digest) -> String {
     digest.to_string().chars().take(32).collect()
-}
-
-fn composed(text: &str) -> String {
-    text.nfc().collect()
-}
-
-/// Whether a text says nothing: white space and control characters only.
-fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c.is_control())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use store::Store;
 use store::sqlite::{Options, Sqlite};
 use tokio::sync::Notify;
 
+use crate::api::Bearer;
 use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Secret, SecretRef, StoreUrl};
 use crate::effects::Target;
 use crate::effects::desk::Desk;
@@ -85,7 +86,8 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
-    env: Env,
+    /// Who may use API and console.
+    bearers: Vec<Bearer>,
 }
 
 impl App {
@@ -103,6 +105,7 @@ impl App {
         let mut sources = sources::setups(&config, &*env, &mut wrong);
         let made = targets::make(&config, &clock, &env, &stops, &mut wrong);
         let conditions = conditions(&config, &mut wrong);
+        let bearers = serve::bearers(&config, &*env, &mut wrong);
         let (Some(conditions), true) = (conditions, wrong.is_empty()) else { return Err(StartError::Unusable(wrong)) };
         rules::settle(&config, &*store, &*clock, &mut sources).await?;
         let parts = Parts {
@@ -125,7 +128,7 @@ impl App {
             entropy: Arc::clone(&entropy),
             accepted: wake,
         });
-        Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, env })
+        Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, bearers })
     }
 }
 
@@ -135,6 +138,7 @@ pub fn check(config: &Config, outside: &Outside) -> Result<(), StartError> {
     drop(sources::setups(config, &*outside.env, &mut wrong));
     targets::check(config, &outside.clock, &outside.env, &mut wrong);
     drop(conditions(config, &mut wrong));
+    drop(serve::bearers(config, &*outside.env, &mut wrong));
     if wrong.is_empty() { Ok(()) } else { Err(StartError::Unusable(wrong)) }
 }
 

@@ -10,12 +10,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{App, StartError, ports};
 use crate::api::{self, Access, ApiState, Bearer};
+use crate::config::Config;
 use crate::console::{self, ConsoleState};
 use crate::intake;
 use crate::views::Reader;
 
 /// Where a running server writes its address, in the data directory: for the commands that speak to it.
 pub const ADDRESS_FILE: &str = "serve.address";
+
+/// How long connections may take to end once the server is told to stop.
+const DOOR_CLOSES_MS: i64 = 10_000;
 
 /// A server that listens.
 pub struct Served {
@@ -41,8 +45,8 @@ impl App {
     }
 
     /// Everything that answers HTTP.
-    pub fn router(self: &Arc<Self>) -> Result<Router, StartError> {
-        let access = Access::new(self.config.server.is_private(), self.bearers()?);
+    pub fn router(self: &Arc<Self>) -> Router {
+        let access = Access::new(self.config.server.is_private(), self.bearers.clone());
         let reader = Reader::new(Arc::clone(&self.store));
         let targets = ports::target_setups(&self.config);
         let console = ConsoleState {
@@ -62,33 +66,42 @@ impl App {
             targets,
             access,
         };
-        Ok(intake::router(Arc::clone(&self.intake)).merge(api::router(api)).merge(console).fallback(api::no_route))
+        intake::router(Arc::clone(&self.intake)).merge(api::router(api)).merge(console).fallback(api::no_route)
     }
+}
 
-    fn bearers(&self) -> Result<Vec<Bearer>, StartError> {
-        let fetched = self.config.tokens.iter().map(|token| {
-            let secret = super::secret(&token.secret, &*self.env).map_err(|why| format!("token '{}': {why}", token.name))?;
-            Ok(Bearer::new(&token.name, token.client.clone(), &secret))
-        });
-        fetched.collect::<Result<_, String>>().map_err(|why| StartError::Unusable(vec![why]))
-    }
+/// Who has a token; one whose secret cannot be fetched is named in `wrong`.
+pub(super) fn bearers(config: &Config, env: &dyn Fn(&str) -> Option<String>, wrong: &mut Vec<String>) -> Vec<Bearer> {
+    let fetched = config.tokens.iter().map(|token| {
+        let secret = super::secret(&token.secret, env).map_err(|why| format!("token '{}': {why}", token.name))?;
+        Ok(Bearer::new(&token.name, token.client.clone(), &secret))
+    });
+    fetched.filter_map(|bearer: Result<Bearer, String>| bearer.map_err(|why| wrong.push(why)).ok()).collect()
 }
 
 impl Served {
     /// Serves until `stop`. Deliveries under way are answered, attempts under way are finished and committed.
     pub async fn run(self, stop: CancellationToken) -> Result<(), StartError> {
-        let router = self.app.router()?;
+        let router = self.app.router();
         let engine = Arc::clone(&self.app.engine);
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         let door = axum::serve(self.listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
-        let (served, ()) = tokio::join!(
-            async {
-                let served = door.await;
-                stop.cancel();
-                served
-            },
-            engine.run(stop.clone())
-        );
+        let clock = Arc::clone(&self.app.clock);
+        let told = stop.clone();
+        let late = async move {
+            told.cancelled().await;
+            clock.sleep_until(clock.now().plus(DOOR_CLOSES_MS)).await;
+        };
+        let door = async {
+            // A sender that stopped in the middle of a request has no answer, and so will send again.
+            let served = tokio::select! {
+                served = door => served,
+                () = late => Ok(()),
+            };
+            stop.cancel();
+            served
+        };
+        let (served, ()) = tokio::join!(door, engine.run(stop.clone()));
         // The note names a server that is gone; that it could not be removed harms nobody, the lock says who lives.
         drop(std::fs::remove_file(&self.note));
         served.map_err(|e| StartError::Io("the listener failed".to_owned(), e))

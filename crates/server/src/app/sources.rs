@@ -42,7 +42,7 @@ fn auth(source: &Source, env: Ask<'_>, wrong: &mut Vec<String>) -> intake::Auth 
         Auth::Bearer { header, prefix, secrets } => {
             intake::Auth::Bearer { header: header.clone(), prefix: prefix.clone(), secrets: fetch(secrets) }
         }
-        Auth::Basic { user, password } => intake::Auth::Basic { user: user.clone(), passwords: fetch(std::slice::from_ref(password)) },
+        Auth::Basic { user, passwords } => intake::Auth::Basic { user: user.clone(), passwords: fetch(passwords) },
         Auth::HmacSha256 { header, prefix, encoding, secrets } => intake::Auth::HmacSha256 {
             header: header.clone(),
             prefix: prefix.clone(),

@@ -11,6 +11,7 @@ use super::{ByName, Env, secret};
 use crate::config::{Action, Config, Consistency, HttpTarget, SecretRef, Target, TargetKind};
 use crate::effects::desk::{Desk, DeskParams};
 use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParams, WriteParams};
+use crate::effects::message::Letter;
 use crate::effects::outbox::{Outbox, OutboxParams};
 use crate::stops::Stops;
 
@@ -57,13 +58,21 @@ pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &A
     made
 }
 
-/// Checks what can be checked without making a file: the templates of `http` targets and the secrets they name.
+/// Checks what can be checked without making a file: the templates of `http` targets and of messages, and their secrets.
 pub(super) fn check(config: &Config, clock: &Arc<dyn Clock>, env: &Env, wrong: &mut Vec<String>) {
     for target in &config.targets {
         if let TargetKind::Http(http) = &target.kind
             && let Err(why) = Http::new(http_params(target, http, clock, env))
         {
             wrong.push(format!("target '{}': {why}", target.name));
+        }
+        if let TargetKind::Outbox { from } = &target.kind {
+            for action in config.actions.iter().filter(|action| action.target == target.name) {
+                let (subject, text) = (action.subject.as_deref().unwrap_or_default(), action.text.as_deref().unwrap_or_default());
+                if let Err(why) = Letter::compile(from, subject, text) {
+                    wrong.push(format!("action '{}': {why}", action.name));
+                }
+            }
         }
     }
 }

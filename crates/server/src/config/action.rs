@@ -42,7 +42,7 @@ pub struct Action {
     pub not_after: Option<Period>,
     /// The template of a message's text.
     pub text: Option<String>,
-    /// The template of a message's subject.
+    /// The template of a message's subject; the template file's own, where the action has none.
     pub subject: Option<String>,
 }
 
@@ -66,7 +66,9 @@ impl Action {
         if on.is_some() && !is_outward {
             section.misplaced(&["template", "text", "subject"], "only an action that sends a message has it");
         }
-        let text = message_text(section, base).or_else(|| is_outward.then(|| OUTWARD_TEXT.to_owned()));
+        let words = words(section, base);
+        let text = words.text.or_else(|| is_outward.then(|| OUTWARD_TEXT.to_owned()));
+        let subject = section.text("subject").or(words.subject).or_else(|| is_outward.then(|| OUTWARD_SUBJECT.to_owned()));
         let when = section.parsed_by("when", when).or_else(|| is_outward.then(|| OUTWARD_WHEN.to_owned()));
         let review = section.choice("review", &[("hold", OnReview::Hold), ("ignore", OnReview::Ignore)]);
         Self {
@@ -77,7 +79,7 @@ impl Action {
             review: review.unwrap_or(if is_outward { OnReview::Hold } else { OnReview::Ignore }),
             per_address: section.parsed("per_address").or_else(|| is_outward.then_some(PER_ADDRESS)),
             not_after: section.parsed("not_after").or_else(|| is_outward.then_some(PER_ADDRESS.within)),
-            subject: section.text("subject").or_else(|| is_outward.then(|| OUTWARD_SUBJECT.to_owned())),
+            subject,
             text,
             target,
         }
@@ -95,15 +97,38 @@ fn when(text: &str) -> Result<String, String> {
     }
 }
 
+/// What a message says, as far as its action brings it.
+#[derive(Default)]
+struct Words {
+    subject: Option<String>,
+    text: Option<String>,
+}
+
 /// The text given in place, or the template file's.
-fn message_text(section: &Section<'_>, base: &FilePath) -> Option<String> {
+fn words(section: &Section<'_>, base: &FilePath) -> Words {
     let text = section.text("text");
     let template = section.text("template");
     if let (Some(_), Some(_)) = (&text, &template) {
         section.problem("text", "there are two texts: keep `template` or `text`");
     }
-    let Some(template) = template else { return text };
+    let Some(template) = template else { return Words { subject: None, text } };
     let path = base.join(&template);
-    let missing = |e: std::io::Error| format!("the template {} cannot be read ({e}): create it, or mend the path", path.display());
-    std::fs::read_to_string(&path).map_err(|e| section.problem("template", missing(e))).ok()
+    match std::fs::read_to_string(&path) {
+        Ok(file) => subject_and_text(&file),
+        Err(e) => {
+            section.problem("template", format!("the template {} cannot be read ({e}): create it, or mend the path", path.display()));
+            Words::default()
+        }
+    }
+}
+
+/// A file may begin as a mail does: a line `Subject: …`, an empty line, and then the text.
+fn subject_and_text(file: &str) -> Words {
+    let file = file.strip_prefix('\u{FEFF}').unwrap_or(file);
+    let headed = file.split_once('\n').and_then(|(first, rest)| {
+        let subject = first.trim_end().strip_prefix("Subject:")?.trim();
+        let text = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
+        (!subject.is_empty()).then(|| Words { subject: Some(subject.to_owned()), text: Some(text.to_owned()) })
+    });
+    headed.unwrap_or_else(|| Words { subject: None, text: Some(file.to_owned()) })
 }

@@ -25,8 +25,8 @@ pub enum Auth {
     Basic {
         /// The name.
         user: String,
-        /// The password.
-        password: SecretRef,
+        /// The passwords.
+        passwords: Vec<SecretRef>,
     },
     /// HMAC-SHA256 over the raw body, in a header.
     HmacSha256 {
@@ -75,7 +75,7 @@ const SCHEMES: [(&str, Scheme); 5] = [
 ];
 
 /// Every key of `auth`: with an unreadable scheme none of them is unknown.
-const KEYS: [&str; 9] = ["open", "header", "prefix", "encoding", "secret", "secrets", "user", "password", "scheme"];
+const KEYS: [&str; 10] = ["open", "header", "prefix", "encoding", "secret", "secrets", "user", "password", "passwords", "scheme"];
 
 impl Auth {
     /// No proof asked, and only this machine to ask it of.
@@ -109,9 +109,8 @@ fn bearer(section: &Section<'_>) -> Auth {
 
 fn basic(section: &Section<'_>) -> Auth {
     section.needs("user", "basic authentication is a name and a password");
-    section.needs("password", "write a reference to it, env:NAME or file:PATH");
     let user = section.text("user").unwrap_or_default();
-    section.secret("password").map_or(Auth::UNREADABLE, |password| Auth::Basic { user, password })
+    Auth::Basic { user, passwords: secrets_at(section, "password", "passwords") }
 }
 
 fn hmac(section: &Section<'_>) -> Auth {
@@ -132,15 +131,19 @@ fn header(section: &Section<'_>) -> Option<String> {
     })
 }
 
-/// `secret`, or `secrets` while one is rotated.
 fn secrets(section: &Section<'_>) -> Vec<SecretRef> {
-    if !section.has("secret") && !section.has("secrets") {
-        section.problem("secret", "`secret` is missing: this scheme needs one; write a reference to it, env:NAME or file:PATH");
+    secrets_at(section, "secret", "secrets")
+}
+
+/// One, or several while it is rotated.
+fn secrets_at(section: &Section<'_>, one: &'static str, several: &'static str) -> Vec<SecretRef> {
+    if !section.has(one) && !section.has(several) {
+        section.problem(one, format!("`{one}` is missing: this scheme needs one; write a reference to it, env:NAME or file:PATH"));
     }
-    let several = section.values("secrets");
-    if section.has("secrets") && several.is_empty() {
-        section.problem("secrets", "`secrets` is empty: write at least one reference, env:NAME or file:PATH");
+    let values = section.values(several);
+    if section.has(several) && values.is_empty() {
+        section.problem(several, format!("`{several}` is empty: write at least one reference, env:NAME or file:PATH"));
     }
-    let several = several.into_iter().filter_map(|(path, value)| section.secret_at(path, value.as_str()));
-    section.secret("secret").into_iter().chain(several.collect::<Vec<_>>()).collect()
+    let rotated = values.into_iter().filter_map(|(path, value)| section.secret_at(path, value.as_str())).collect::<Vec<_>>();
+    section.secret(one).into_iter().chain(rotated).collect()
 }

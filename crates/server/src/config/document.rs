@@ -1,7 +1,7 @@
 //! One TOML text: its tree with spans, where a path stands in it, and the line to show for it.
 //!
-//! A line is shown with every value on it masked but the one that the problem is about: its neighbour may be a secret
-//! under a misspelt key.
+//! A line is shown with the value that the problem is about and masked where a neighbour may be a secret, if only under a
+//! misspelt key ([`shown`]).
 
 use std::ops::Range;
 
@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::path::{Path, Seg};
+use super::shown;
 
 /// A line longer than this is not shown.
 const SHOWN_MAX: usize = 200;
@@ -67,12 +68,19 @@ impl<'t> Document<'t> {
         span
     }
 
+    /// Every path below a top-level key, and where its value begins.
+    pub(super) fn paths(&self, key: &str) -> Vec<(Path, usize)> {
+        let mut paths = Vec::new();
+        self.root().get(key).into_iter().for_each(|value| below(&Path::default().key(key), value, &mut paths));
+        paths
+    }
+
     /// Line and column, both from 1.
     pub(super) fn position(&self, offset: usize) -> (usize, usize) {
         position(self.text, offset)
     }
 
-    /// The line that `span` begins on, every other value masked, and carets under the span.
+    /// The line that `span` begins on, other values masked where they may be secrets, and carets under the span.
     pub(super) fn excerpt(&self, span: &Range<usize>) -> Option<String> {
         // The address of a service may carry a password.
         let own = &self.text[span.clone()];
@@ -81,9 +89,8 @@ impl<'t> Document<'t> {
         }
         let start = self.text[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let line = self.text[start..].lines().next().filter(|line| !line.trim().is_empty() && line.len() <= SHOWN_MAX)?;
-        let mut masked = Vec::new();
-        self.root().values().for_each(|value| scalars(value, &mut masked));
-        masked.retain(|scalar| scalar != span);
+        let mut masked = shown::masked(self.root());
+        masked.retain(|value| value != span);
         let shown: String =
             line.char_indices().map(|(at, c)| if masked.iter().any(|range| range.contains(&(start + at))) { '*' } else { c }).collect();
         let before = self.text[start..span.start].chars().map(|c| if c == '\t' { c } else { ' ' }).collect::<String>();
@@ -93,12 +100,13 @@ impl<'t> Document<'t> {
     }
 }
 
-/// The spans of all values that are neither tables nor lists.
-fn scalars(value: &Spanned<DeValue<'_>>, out: &mut Vec<Range<usize>>) {
+/// Every path below a value, and where it stands.
+fn below(path: &Path, value: &Spanned<DeValue<'_>>, out: &mut Vec<(Path, usize)>) {
+    out.push((path.clone(), value.span().start));
     match value.get_ref() {
-        DeValue::Table(table) => table.values().for_each(|value| scalars(value, out)),
-        DeValue::Array(list) => list.iter().for_each(|value| scalars(value, out)),
-        _ => out.push(value.span()),
+        DeValue::Table(table) => table.iter().for_each(|(key, value)| below(&path.key(key.get_ref()), value, out)),
+        DeValue::Array(list) => list.iter().enumerate().for_each(|(index, value)| below(&path.index(index), value, out)),
+        _ => {}
     }
 }
 

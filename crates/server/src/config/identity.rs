@@ -90,6 +90,11 @@ impl Identity {
             content_window: section.parsed("content").unwrap_or(Period::secs(600)),
         }
     }
+
+    /// Whether its id is read from headers alone: the same for everything that one body carries.
+    pub(super) fn is_one_for_all_items(&self) -> bool {
+        !self.submission.is_empty() && self.submission.iter().all(|place| matches!(place, Place::Header(_)))
+    }
 }
 
 fn lasting_place(text: &str) -> Result<Place, String> {

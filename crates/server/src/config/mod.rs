@@ -7,6 +7,7 @@
 mod action;
 mod auth;
 mod checks;
+mod clients;
 mod consistency;
 mod document;
 mod engine;
@@ -15,14 +16,17 @@ mod identity;
 mod lists;
 mod names;
 mod nearest;
+mod notes;
 mod path;
 mod place;
+mod places;
 mod problem;
 mod qualifier;
 mod reading;
 mod secret;
 mod section;
 mod server;
+mod shown;
 mod source;
 mod store;
 mod target;
@@ -48,6 +52,7 @@ pub use units::{Allowance, Period, Size};
 use std::path::{Path, PathBuf};
 
 use document::Document;
+use places::Places;
 use reading::Reading;
 
 /// The file that is used where none is named, if it exists.
@@ -77,6 +82,8 @@ pub struct Config {
     pub actions: Vec<Action>,
     /// Every `[[token]]`.
     pub tokens: Vec<Token>,
+    /// Where each key stands.
+    places: Places,
 }
 
 impl Config {
@@ -107,7 +114,7 @@ impl Config {
         let base = file.and_then(Path::parent).unwrap_or(Path::new(""));
         let server = reading.section("server", Server::read);
         let targets = reading.sections("target", Target::read);
-        let config = Self {
+        let mut config = Self {
             file: file.map(Path::to_owned),
             store: reading.section("store", |section| Store::read(section, &server.data_dir)),
             sources: reading.sections("source", Source::read),
@@ -117,7 +124,9 @@ impl Config {
             tokens: reading.sections("token", Token::read),
             server,
             targets,
+            places: reading.places(),
         };
+        clients::resolve(&mut config);
         reading.name_unknown_sections();
         checks::check(&config, &reading);
         let problems = reading.problems();

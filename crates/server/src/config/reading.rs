@@ -10,6 +10,7 @@ use toml::de::DeValue;
 
 use super::document::Document;
 use super::path::{Path, Seg};
+use super::places::Places;
 use super::problem::{Origin, Problem};
 use super::section::Section;
 
@@ -103,6 +104,21 @@ impl<'d> Reading<'d> {
         problems.sort_by(|a, b| a.origin.cmp(&b.origin));
         problems.dedup();
         problems
+    }
+
+    /// Where every key stands, for whoever finds a mistake later. What a variable gave stands in its name.
+    pub(super) fn places(&self) -> Places {
+        let mut places = BTreeMap::new();
+        for document in self.documents.iter().rev() {
+            for key in document.root().keys() {
+                for (path, start) in document.paths(key.get_ref()) {
+                    let (line, column) = document.position(start);
+                    places.insert(path.to_string(), Origin::File { name: document.name.clone(), line, column }.to_string());
+                }
+            }
+        }
+        places.extend(self.overridden.borrow().clone());
+        Places(places)
     }
 
     fn located(&self, found: &Found) -> Problem {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use domain::identity::{Place, Rule};
+use domain::identity::{ContactPlaces, Place, Rule};
 use domain::tree::Pointer;
 
 use super::auth::Auth;
 use super::identity::Identity;
+use super::nearest::{edits, nearest};
 use super::place::{pattern, place};
+use super::reading::Show;
 use super::section::Section;
 use super::units::Period;
 
@@ -94,15 +96,22 @@ impl Source {
         section.needs("name", "it is part of the address, /in/NAME");
         let name = section.name("name").unwrap_or_default();
         let auth = section.table("auth", Auth::read).unwrap_or(Auth::UNASKED);
+        let identity = section.table("identity", Identity::read).unwrap_or_else(|| Identity::by_default(&auth));
+        let items = section.parsed_by("items", pattern);
+        if items.is_some() && identity.is_one_for_all_items() {
+            let message = "the items of a batch come under one set of headers, so all of them would get one key: \
+                           name an id in the item itself, e.g. submission = \"/id\"";
+            section.problem_at(section.path.key("identity").key("submission"), message);
+        }
         Self {
             id: section.name("id").unwrap_or_else(|| name.clone()),
             client: section.name("client"),
             kind: section.parsed_by("kind", kind).unwrap_or(SourceKind::Generic),
-            identity: section.table("identity", Identity::read).unwrap_or_else(|| Identity::by_default(&auth)),
+            identity,
             look_alike: section.table("look_alike", LookAlike::read).unwrap_or(LookAlike::BY_DEFAULT),
             timezone: section.parsed_by("timezone", timezone),
             volatile: section.each("volatile", pattern),
-            items: section.parsed_by("items", pattern),
+            items,
             map: map(section),
             test: section.parsed_by("test", place),
             request_id: section.parsed_by("request_id", place),
@@ -123,7 +132,14 @@ impl Source {
                 Some(Place::Body(pointer)) => Some(pointer.clone()),
                 Some(Place::Header(_)) | None => None,
             },
+            // Only a time is narrowed by the contact: elsewhere its places may change without a word.
+            contact: self.identity.time.as_ref().map(|_| self.contact_places()),
         }
+    }
+
+    fn contact_places(&self) -> ContactPlaces {
+        let at = |field: &str| self.map.get(field).cloned();
+        ContactPlaces { email: at("contact.email"), phone: at("contact.phone"), name: at("contact.name") }
     }
 }
 
@@ -153,13 +169,39 @@ fn timezone(text: &str) -> Result<String, String> {
     }
 }
 
+/// What a contact has.
+const CONTACT: [&str; 4] = ["contact.email", "contact.name", "contact.phone", "contact.company"];
+/// The fields that mean something beside the contact's. Other names are free.
+const MEANT: [&str; 3] = ["message", "occurred_at", "consent"];
+/// A name that is so few edits away from one that means something is a slip.
+const SLIP_MAX: usize = 2;
+
 fn map(section: &Section<'_>) -> BTreeMap<String, Place> {
     let mut map = BTreeMap::new();
     for (path, field, text) in section.pairs("map") {
+        if let Err(message) = field_name(&field) {
+            section.reading.problem(path.clone(), message, Show::Key);
+        }
         match place(&text) {
             Ok(place) => drop(map.insert(field, place)),
             Err(message) => section.problem_at(path, message),
         }
     }
     map
+}
+
+fn field_name(field: &str) -> Result<(), String> {
+    if CONTACT.contains(&field) || MEANT.contains(&field) {
+        return Ok(());
+    }
+    if field.starts_with("contact.") {
+        return Err(match nearest(field, CONTACT) {
+            Some(near) => format!("a contact has no `{field}`: did you mean `{near}`?"),
+            None => format!("a contact has no `{field}`: it has {}; a name without `contact.` is free", CONTACT.join(", ")),
+        });
+    }
+    match MEANT.into_iter().find(|meant| edits(&field.to_lowercase(), meant) <= SLIP_MAX) {
+        Some(meant) => Err(format!("did you mean `{meant}`? A field of your own needs a name that is less like it than `{field}`")),
+        None => Ok(()),
+    }
 }

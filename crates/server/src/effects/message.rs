@@ -15,14 +15,6 @@ use serde_json::Value as Json;
 
 use super::template::{Place, Template, scene};
 
-/// The subject where none is configured.
-pub const DEFAULT_SUBJECT: &str = "Your enquiry";
-/// The text where no template is configured.
-pub const DEFAULT_TEXT: &str = "Hello{% if enquiry.contact.name %} {{ enquiry.contact.name }}{% endif %},
-
-thank you for your enquiry. We have received it and will get back to you.
-";
-
 /// 160 bits of the digest: a Message-ID should fit a line.
 const NAME_BYTES: usize = 20;
 
@@ -32,15 +24,6 @@ pub struct Letter {
     from: Mailbox,
     subject: Template,
     text: Template,
-}
-
-/// A template file's subject (its first line, if that begins with `Subject:`) and the text after it.
-pub fn subject_and_text(file: &str) -> (Option<&str>, &str) {
-    let (first, rest) = file.split_once('\n').unwrap_or((file, ""));
-    match first.strip_prefix("Subject:") {
-        Some(subject) => (Some(subject.trim()), rest.trim_start_matches(['\r', '\n'])),
-        None => (None, file),
-    }
 }
 
 impl Letter {
@@ -105,8 +88,10 @@ mod tests {
 
     use super::*;
 
+    const TEXT: &str = "Hello{% if enquiry.contact.name %} {{ enquiry.contact.name }}{% endif %},\n\nthank you.\n";
+
     fn letter() -> Letter {
-        Letter::compile("Sample Desk <desk@example.com>", "Re: {{ enquiry.summary }}", DEFAULT_TEXT).unwrap()
+        Letter::compile("Sample Desk <desk@example.com>", "Re: {{ enquiry.summary }}", TEXT).unwrap()
     }
 
     fn told(email: Option<&str>, summary: &str) -> Json {
@@ -166,14 +151,8 @@ mod tests {
 
     #[test]
     fn a_long_domain_folds_the_message_id_and_it_is_still_read() {
-        let letter = Letter::compile(&format!("desk@{}.example.com", "a".repeat(60)), DEFAULT_SUBJECT, DEFAULT_TEXT).unwrap();
+        let letter = Letter::compile(&format!("desk@{}.example.com", "a".repeat(60)), "Your enquiry", TEXT).unwrap();
         let id = id_in(&letter.message("k", &told(Some("a@example.com"), "x")).unwrap()).unwrap();
         assert!(id.ends_with(".example.com"), "{id}");
-    }
-
-    #[test]
-    fn a_template_file_may_begin_with_its_subject() {
-        assert_eq!(subject_and_text("Subject: Re: {{ enquiry.summary }}\n\nHello"), (Some("Re: {{ enquiry.summary }}"), "Hello"));
-        assert_eq!(subject_and_text("Hello\nSubject: x"), (None, "Hello\nSubject: x"));
     }
 }

@@ -72,6 +72,7 @@ impl Outbox {
             fs::create_dir_all(&path).and_then(|()| sync(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
         }
         sync(&params.root).map_err(|e| format!("{}: {e}", params.root.display()))?;
+        clear_aside(&params.root.join("tmp")).map_err(|e| format!("{}: {e}", params.root.display()))?;
         Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops }) })
     }
 
@@ -248,6 +249,18 @@ fn sync(folder: &Path) -> std::io::Result<()> {
 fn file_name(id: &str) -> String {
     let name: String = id.split('@').next().unwrap_or_default().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
     format!("{name}{SUFFIX}")
+}
+
+/// Removes what a process that was killed left in `tmp`: ours, by its name. No message was ever made of it, and it holds an
+/// enquirer's words. Whoever opens the outbox holds the data directory's lock, so nobody is writing there.
+fn clear_aside(tmp: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(tmp)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().contains(SUFFIX) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

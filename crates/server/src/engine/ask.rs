@@ -17,6 +17,10 @@ impl Engine {
         let call = work.call(index);
         let Report { what, facts, body } = target.write(&call).await;
         self.parts.stops.at("engine.answered");
+        if let Outcome::NotSent { why, .. } | Outcome::Closed(why) | Outcome::Unknown(why) = &what {
+            let (effect, target) = (&work.effect.id, &work.effect.target);
+            tracing::warn!(%effect, target_name = %target, why, "an attempt did not go through: it is looked up or made again");
+        }
         let seen = match what {
             Outcome::Applied(id) => (Observation::Applied { id }, facts),
             // The target's words may repeat the enquiry's: they stay in the effect and the blob, out of the journal.
@@ -102,7 +106,9 @@ pub(super) fn kind_of(seen: &Observation, next: Next) -> Option<&'static str> {
         Observation::ReadGone => "effect.read_gone",
         Observation::ReadFailed => "effect.read_failed",
         Observation::LateAnswer { .. } => "effect.late_answer",
-        Observation::NotThere { .. } | Observation::ItIs { .. } | Observation::Again | Observation::Close { .. } => "effect.decided",
+        Observation::NotThere { .. } | Observation::ItIs { .. } | Observation::Again | Observation::Accept | Observation::Close { .. } => {
+            "effect.decided"
+        }
     })
 }
 

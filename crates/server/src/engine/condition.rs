@@ -6,7 +6,7 @@
 
 use std::sync::mpsc;
 
-use cel::{Context, Program, Value as CelValue};
+use cel::{Context, ExecutionError, Program, Value as CelValue};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -23,6 +23,12 @@ pub struct Miswritten {
     /// What is wrong.
     pub why: String,
 }
+
+/// What a condition sees.
+const NAMES: [&str; 4] = ["key", "action", "enquiry", "qualification"];
+/// CEL's walks over lists and maps, and how many a condition may have.
+const WALKS: [&str; 5] = [".all(", ".exists(", ".exists_one(", ".map(", ".filter("];
+const WALKS_MAX: usize = 2;
 
 struct Question {
     action: String,
@@ -72,11 +78,29 @@ fn compile_all(sources: Vec<(String, String)>) -> (Vec<(String, Program)>, Vec<M
             continue;
         }
         match Program::compile(&source) {
-            Ok(program) => programs.push((action, program)),
+            Ok(program) => match unsuited(&source, &program) {
+                None => programs.push((action, program)),
+                Some(why) => wrong.push(Miswritten { action, why }),
+            },
             Err(e) => wrong.push(Miswritten { action, why: format!("not an expression that CEL reads: {e}") }),
         }
     }
     (programs, wrong)
+}
+
+/// Why an expression that reads well is not taken: a name that will never be there, or walks over lists inside walks over
+/// lists, which a few bytes can make take for ever, and there is one thread for all.
+fn unsuited(source: &str, program: &Program) -> Option<String> {
+    // `list.exists(name, …)` names what it walks with.
+    let walks = WALKS.iter().flat_map(|walk| source.split(walk).skip(1)).collect::<Vec<_>>();
+    if walks.len() > WALKS_MAX {
+        return Some(format!("it walks over lists {} times: {WALKS_MAX} are the most", walks.len()));
+    }
+    let own = walks.iter().filter_map(|rest| rest.split(',').next()).map(str::trim).collect::<Vec<_>>();
+    let references = program.references();
+    let is_known = |name: &&str| NAMES.contains(name) || own.contains(name) || name.starts_with('@');
+    let unknown = references.variables().into_iter().find(|name| !is_known(name))?;
+    Some(format!("it names '{unknown}': a condition sees {}", NAMES.join(", ")))
 }
 
 fn serve(programs: &[(String, Program)], asked: &mpsc::Receiver<Question>) {
@@ -91,14 +115,26 @@ fn serve(programs: &[(String, Program)], asked: &mpsc::Receiver<Question>) {
 
 fn evaluate(program: &Program, scene: &Value) -> Result<bool, String> {
     let mut context = Context::default();
-    for name in ["key", "action", "enquiry", "qualification"] {
+    for name in NAMES {
         let value = scene.get(name).unwrap_or(&Value::Null);
-        context.add_variable(name, value).map_err(|e| format!("'{name}' cannot be handed to CEL: {e}"))?;
+        context.add_variable(name, value).map_err(|_| format!("'{name}' cannot be handed to CEL"))?;
     }
     match program.execute(&context) {
         Ok(CelValue::Bool(holds)) => Ok(holds),
         Ok(_) => Err("the condition gives neither true nor false".to_owned()),
-        Err(e) => Err(format!("the condition cannot be evaluated: {e}")),
+        Err(e) => Err(words(&e).to_owned()),
+    }
+}
+
+/// What is wrong, without CEL's own words: those repeat values of the enquiry, and ours go into the journal (I12).
+fn words(error: &ExecutionError) -> &'static str {
+    match error {
+        ExecutionError::NoSuchKey(_) => "it names a field that is not there",
+        ExecutionError::UndeclaredReference(_) => "it names something that does not exist",
+        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) | ExecutionError::Overflow(..) => {
+            "a number in it cannot be computed"
+        }
+        _ => "it cannot be computed on this enquiry",
     }
 }
 
@@ -125,6 +161,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_walk_over_a_list_names_its_own_variable() {
+        assert_eq!(holds("[1, 2].exists(n, n == 2) && key == 'k'", json!({"key": "k"})).await, Ok(true));
+        assert_eq!(
+            holds("['sales', 'support'].exists(t, qualification.request_type == t)", json!({"qualification": {"request_type": "sales"}}))
+                .await,
+            Ok(true)
+        );
+    }
+
+    #[tokio::test]
     async fn an_expression_that_would_overflow_a_workers_stack_is_answered() {
         let nested = "(".repeat(400) + "true" + &")".repeat(400);
         assert!(Conditions::compile(vec![("a".to_owned(), nested)]).is_err());
@@ -135,9 +181,24 @@ mod tests {
     #[test]
     fn what_is_miswritten_is_named_by_its_action() {
         let long = "true || ".repeat(200) + "true";
-        let sources = [("a", "1 +"), ("b", "true"), ("c", long.as_str())];
+        let bomb = (0..16).fold("true".to_owned(), |inner, n| format!("[1,2,3,4,5,6,7,8,9,0].all(x{n}, {inner})"));
+        let sources = [("a", "1 +"), ("b", "true"), ("c", long.as_str()), ("d", "nosuch.thing == 1"), ("e", bomb.as_str())];
         let wrong = Conditions::compile(sources.iter().map(|(n, s)| ((*n).to_owned(), (*s).to_owned())).collect()).err().unwrap();
-        assert_eq!(wrong.iter().map(|w| w.action.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(wrong.iter().map(|w| w.action.as_str()).collect::<Vec<_>>(), ["a", "c", "d", "e"]);
+    }
+
+    #[tokio::test]
+    async fn i12_a_condition_that_fails_repeats_nothing_of_the_enquiry() {
+        let scene = json!({"enquiry": {"contact": {"name": "Avery Secretname", "email": "avery@example.com"}}});
+        for source in [
+            "enquiry.contact[enquiry.contact.name] == 1",
+            "int(enquiry.contact.name) > 1",
+            "enquiry.contact.name.matches('[' + enquiry.contact.email)",
+            "enquiry.contact.name + 1 == 2",
+        ] {
+            let why = holds(source, scene.clone()).await.unwrap_err();
+            assert!(!why.to_lowercase().contains("avery") && !why.contains("Secretname"), "{source}: {why}");
+        }
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
 //! this very code. Here is what it is made of; `process` qualifies and plans an enquiry, `perform` carries an effect on
-//! (`ask` speaks to the target), `settle` commits what follows for the whole enquiry, `people` holds the verbs of a person, `run` the workers.
+//! (`ask` speaks to the target), `settle` commits what follows for the whole enquiry, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
 
 mod ask;
 mod condition;
@@ -14,12 +14,14 @@ mod process;
 mod run;
 mod scene;
 mod settle;
+mod verbs;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::gate::{Policy, Rules, StepKind};
+use domain::enquiry::Enquiry;
+use domain::gate::{Effect, Find, Policy, Rules, StepKind};
 use domain::ids::RunId;
 use domain::retry::Backoff;
 use domain::time::{Clock, Entropy, UtcMs};
@@ -115,9 +117,11 @@ pub struct Engine {
 impl Engine {
     /// An engine over these parts; reads from the book which targets are paused.
     pub async fn new(parts: Parts) -> Result<Self, store::Error> {
-        let paused = parts.store.targets().await?.into_iter().filter(|t| t.paused.is_some()).map(|t| t.name);
-        let paused = Mutex::new(paused.collect());
-        Ok(Self { parts, paused })
+        let known = parts.store.targets().await?;
+        let paused = Mutex::new(known.iter().filter(|t| t.paused.is_some()).map(|t| t.name.clone()).collect());
+        let engine = Self { parts, paused };
+        engine.settle_targets(known).await?;
+        Ok(engine)
     }
 
     fn now(&self) -> UtcMs {
@@ -138,6 +142,30 @@ impl Engine {
             backoff: settings.backoff,
             policy: action.map(|a| a.policy).unwrap_or_default(),
         }
+    }
+
+    /// What holds for an effect whose target is not configured any more: it can neither be asked nor read.
+    fn rules_without_target(&self) -> Rules {
+        let settings = &self.parts.settings;
+        Rules {
+            find: Find::None,
+            reads: false,
+            settle_ms: 0,
+            pause_max_ms: settings.pause_max_ms,
+            timeout_ms: 0,
+            attempts_max: settings.attempts_max,
+            give_up_ms: settings.give_up_ms,
+            backoff: settings.backoff,
+            policy: Policy::Review,
+        }
+    }
+
+    /// The contact step is serialised per (target, address): while one effect's is open, no other begins. The lock's name
+    /// is a keyed fingerprint, so that the book's columns hold no address.
+    fn contact_lock(&self, enquiry: &Enquiry, effect: &Effect) -> Option<String> {
+        let (field, value) = enquiry.fields.as_ref()?.contact_handle()?;
+        let parts = [effect.target.as_bytes(), field.as_bytes(), value.as_bytes()];
+        Some(format!("contact:{}", self.parts.store.secret().fingerprint("contact-lock", parts)))
     }
 
     /// The target of an action: its own, else the one of that name.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use domain::gate::{Attempt, Door, Effect, Moved, Next, Observation, Phase, Rules, StepKind, decide};
+use domain::gate::{Attempted, Door, Effect, Hold, Moved, Next, Observation, Phase, Rules, StepKind, decide};
 use domain::ids::ReviewId;
 use domain::time::UtcMs;
 use evidence::Facts;
@@ -15,14 +15,17 @@ use store::{Error, Lease, Review, ReviewKind, Step};
 use super::ask::{intent_facts, kind_of};
 use super::entries::{self, ENGINE};
 use super::scene::scene;
-use super::work::Work;
+use super::work::{Work, contact_is_open};
 use super::{Action, Engine};
 use crate::effects::{Report, Target};
 
+/// What `rest` is told by when somebody else was at the effect.
+const CHANGED: &str = "the effect was changed by somebody else meanwhile";
 /// Observations in one lease; what is not at rest by then is taken up again.
 const ROUNDS_MAX: u32 = 40;
-/// How long an effect waits that cannot go on because of another effect's lock.
-const LOCKED_MS: i64 = 200;
+/// How long an effect waits, at least and at most, that cannot go on because of another effect's lock.
+const LOCKED_MIN_MS: i64 = 20;
+const LOCKED_MAX_MS: i64 = 30_000;
 
 impl Engine {
     /// Carries an effect on under a lease.
@@ -36,20 +39,20 @@ impl Engine {
 
     async fn try_perform(&self, lease: Lease<Effect>) -> Result<(), Error> {
         let Lease { what: effect, fence, version } = lease;
-        let Some(dossier) = self.parts.store.dossier(&effect.enquiry).await? else {
+        let Some(case) = self.parts.store.case(&effect.enquiry).await? else {
             return Err(Error::Corrupt(format!("effects: {} belongs to no enquiry", effect.id)));
         };
-        let mut work = Work::new(dossier.enquiry, effect, version, fence);
+        let mut work = Work::new(case.enquiry, effect, version, fence);
         let Some(target) = self.target(&work.effect.target, &work.effect.action).cloned() else {
-            self.hold(&mut work, "its target is no longer configured");
-            return self.rest(work).await;
+            self.miss_target(&work.effect.target).await?;
+            return self.yield_paused(work).await;
         };
-        let action = self.action(&work.effect.action);
         if self.is_paused(&work.effect.target) {
             return self.yield_paused(work).await;
         }
-        if self.is_too_late(&work, action) {
-            self.hold(&mut work, "older than the action's not_after");
+        let action = self.action(&work.effect.action);
+        if let Some(why) = self.held_now(&work, action) {
+            self.hold(&mut work, why);
             return self.rest(work).await;
         }
         if let Err(why) = self.render(&mut work, &*target).await? {
@@ -70,6 +73,7 @@ impl Engine {
             let kind = step.kind;
             let rules = self.rules(&**target, action, kind);
             let first = self.first_observation(&work, index);
+            let (before, entries_before) = (work.effect.clone(), work.entries.len());
             let mut next = self.observe(&mut work, index, &rules, &first, Report::bare(()));
             loop {
                 let seen = match next {
@@ -77,6 +81,8 @@ impl Engine {
                         match self.commit_intent(&mut work, index).await {
                             Ok(()) => {}
                             Err(Error::Conflict(_)) if kind == StepKind::Contact => {
+                                work.effect = before;
+                                work.entries.truncate(entries_before);
                                 return self.yield_lock(work, index).await;
                             }
                             Err(error) => return Err(error),
@@ -130,12 +136,11 @@ impl Engine {
     /// Renders what is sent, once, or reads what was rendered before. The inner error goes to a person. As long as nothing of
     /// it can have reached the target it is rendered anew, so that a mended configuration counts for what waits.
     async fn render(&self, work: &mut Work, target: &dyn Target) -> Result<Result<(), String>, Error> {
-        let reached = work.effect.steps.iter().flat_map(|step| &step.attempts).any(Attempt::may_have_reached);
         let kept = match &work.effect.rendered {
             Some(digest) => self.parts.store.blob(digest).await?,
             None => None,
         };
-        if reached {
+        if work.effect.may_have_reached() {
             return Ok(match kept {
                 Some(blob) => {
                     work.rendered = blob.bytes;
@@ -159,23 +164,30 @@ impl Engine {
         Ok(Ok(()))
     }
 
-    fn is_too_late(&self, work: &Work, action: Option<&Action>) -> bool {
-        let never_begun = work.effect.steps.iter().all(|step| step.attempts.is_empty());
-        let limit = action.and_then(|a| a.not_after_ms).filter(|_| never_begun && !work.effect.released);
-        limit.is_some_and(|limit| self.now().since(work.enquiry.accepted_at) > limit)
+    /// Why an effect that was never begun waits for a person after all, unless one has let it go.
+    fn held_now(&self, work: &Work, action: Option<&Action>) -> Option<&'static str> {
+        let effect = &work.effect;
+        if effect.may_have_reached() || effect.released.contains(&Hold::Own) {
+            return None;
+        }
+        let Some(action) = action else { return Some("its action is no longer configured") };
+        let late = action.not_after_ms.is_some_and(|limit| self.now().since(work.enquiry.accepted_at) > limit);
+        late.then_some("older than the action's not_after")
     }
 
     fn hold(&self, work: &mut Work, why: &str) {
-        work.effect.door = Door::Held { why: why.to_owned() };
+        work.effect.hold(Hold::Own, why);
         let facts = Facts::new().with("why", why);
         work.entries.push(entries::of_effect(self.now(), &work.effect, "effect.held", ENGINE, facts));
     }
 
     /// The durable intent (I5), with everything observed before it.
     async fn commit_intent(&self, work: &mut Work, index: usize) -> Result<(), Error> {
+        let is_contact = work.effect.steps[index].kind == StepKind::Contact;
+        let lock = self.contact_lock(&work.enquiry, &work.effect).filter(|_| is_contact);
         let step = Step {
             at: self.now(),
-            effects: vec![work.change(true, self.lock_of(work, index))],
+            effects: vec![work.change(true, lock)],
             blobs: work.blobs.clone(),
             entries: work.entries.clone(),
             ..Step::default()
@@ -187,12 +199,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Another effect is at the same contact: this one goes on a little later. What it had observed before stays.
+    /// Another effect is at the same contact: this one is as it was, and goes on later; the longer it has waited, the later.
     async fn yield_lock(&self, mut work: Work, index: usize) -> Result<(), Error> {
         let step = &mut work.effect.steps[index];
-        step.attempts.pop();
-        step.phase = Phase::Planned { due: self.now().plus(LOCKED_MS) };
-        work.entries.retain(|entry| entry.kind != "effect.intended");
+        let waited = self.now().since(step.planned_at);
+        let spread = i64::try_from(self.parts.entropy.draw() % 50).unwrap_or(0);
+        step.phase = Phase::Planned { due: self.now().plus((waited / 2).clamp(LOCKED_MIN_MS, LOCKED_MAX_MS).saturating_add(spread)) };
         self.rest(work).await
     }
 
@@ -203,16 +215,18 @@ impl Engine {
         self.parts.store.commit(step).await
     }
 
-    /// Commits the effect as it stands, and what follows for its enquiry.
+    /// Commits the effect as it stands, and what follows for its enquiry. If somebody else changed it meanwhile, only an
+    /// answer that the target gave is kept: evidence is never dropped.
     async fn rest(&self, work: Work) -> Result<(), Error> {
         let at = self.now();
         let keep_lease = work.effect.steps.iter().any(|step| step.phase == Phase::Intended);
-        let locked = work.effect.current().and_then(|index| self.lock_of(&work, index)).filter(|_| work.contact_is_open());
-        let change = work.change(keep_lease, locked);
+        let lock = self.contact_lock(&work.enquiry, &work.effect).filter(|_| contact_is_open(&work.effect));
+        let change = work.change(keep_lease, lock);
         let held = matches!(work.effect.door, Door::Held { .. }).then(|| self.held_review(&work, at));
-        self.settle(&work.effect.enquiry.clone(), |dossier| {
-            if dossier.effects.iter().all(|(e, version)| e.id != work.effect.id || *version != work.version) {
-                return Err(Error::Refused("the effect was changed by somebody else meanwhile".to_owned()));
+        let rested = self.settle(&work.effect.enquiry, |case| {
+            let mine = case.effects.iter().find(|(e, _)| e.id == work.effect.id);
+            if mine.is_none_or(|(_, version)| *version != work.version) {
+                return Err(Error::Refused(CHANGED.to_owned()));
             }
             let mut step = Step {
                 at,
@@ -227,9 +241,30 @@ impl Engine {
                 step.reviews.push(review.clone());
             }
             Ok(step)
-        })
-        .await?;
+        });
+        match rested.await {
+            Err(Error::Refused(why)) if why == CHANGED => return self.keep_answers(&work).await,
+            result => result?,
+        }
         work.targets.iter().for_each(|state| self.note_target(state));
+        Ok(())
+    }
+
+    /// Hands an answer that came too late to the effect as it stands now.
+    async fn keep_answers(&self, work: &Work) -> Result<(), Error> {
+        let answers: Vec<(usize, u32, String)> =
+            (0..).zip(&work.effect.steps).flat_map(|(index, step)| late_answers(index, step)).collect();
+        for (index, attempt, id) in answers {
+            let seen = Observation::LateAnswer { attempt, id };
+            let kept = self.settle(&work.effect.enquiry, |case| {
+                let mut step = Step { at: self.now(), ..Step::default() };
+                let Some((effect, version)) = case.effects.iter().find(|(e, _)| e.id == work.effect.id) else { return Ok(step) };
+                // An answer that is known already changes nothing, and says so.
+                drop(self.observe_person(case, (effect, *version), index, (&seen, ENGINE), &mut step));
+                Ok(step)
+            });
+            kept.await?;
+        }
         Ok(())
     }
 
@@ -248,15 +283,13 @@ impl Engine {
             decision: None,
         }
     }
+}
 
-    /// The contact step is serialised per (target, address): while one effect's is open, no other begins. The lock's name
-    /// is a keyed fingerprint, so that the book's columns hold no address.
-    fn lock_of(&self, work: &Work, index: usize) -> Option<String> {
-        if work.effect.steps[index].kind != StepKind::Contact {
-            return None;
-        }
-        let (field, value) = work.enquiry.fields.as_ref()?.contact_handle()?;
-        let parts = [work.effect.target.as_bytes(), field.as_bytes(), value.as_bytes()];
-        Some(format!("contact:{}", self.parts.store.secret().fingerprint("contact-lock", parts)))
-    }
+/// The answers that this worker got for a step, by attempt.
+fn late_answers(index: usize, step: &domain::gate::Step) -> Vec<(usize, u32, String)> {
+    let answered = step.attempts.iter().filter_map(|attempt| match &attempt.outcome {
+        Attempted::Answered { id } => Some((index, attempt.n, id.clone())),
+        _ => None,
+    });
+    answered.collect()
 }

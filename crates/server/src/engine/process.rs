@@ -3,14 +3,15 @@
 //! The record is planned whatever the qualifier does (I9): a failure or an uncertain result only holds outward messages.
 
 use domain::enquiry::{Enquiry, Qualification, Standing};
-use domain::gate::Effect;
+use domain::gate::{Effect, Hold};
 use domain::ids::ReviewId;
 use evidence::{Draft, Facts};
 use store::{EffectChange, EnquiryChange, Lease, Review, ReviewKind, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
-use super::plan::Doubt;
+use super::people::hold_of;
+use super::plan::{Doubt, is_held_by, reason};
 use super::settle::standing_of;
 use crate::qualify::QualifyError;
 
@@ -20,12 +21,12 @@ impl Engine {
         let Lease { what: mut enquiry, fence, version } = lease;
         let mut step = Step::default();
         let doubt = self.qualify(&mut enquiry, &mut step).await;
-        let effects = self.plan(&enquiry, doubt.as_ref()).await;
+        let effects = self.plan(&enquiry, doubt).await;
         let at = self.now();
         step.at = at;
         for effect in &effects {
             let kind = format!("effect.{}", effect.state());
-            let facts = Facts::new().maybe("why", super::plan::reason(effect));
+            let facts = Facts::new().maybe("why", reason(effect));
             step.entries.push(entries::of_effect(at, effect, &kind, ENGINE, facts));
         }
         self.open_reviews(&enquiry, doubt, &effects, &mut step);
@@ -97,14 +98,14 @@ impl Engine {
         step.entries.push(entry);
     }
 
-    /// One item per reason that holds something; a doubt that holds nothing still notifies.
+    /// One item per reason that holds something, which it names; a reason that holds nothing still notifies.
     fn open_reviews(&self, enquiry: &Enquiry, doubt: Option<Doubt>, effects: &[Effect], step: &mut Step) {
-        let holds = effects.iter().any(Effect::needs_person);
-        let mut open = |kind: ReviewKind, why: &str, holds: bool| {
+        let mut open = |kind: ReviewKind, why: &str, effect: Option<&Effect>| {
+            let holds = effects.iter().any(|e| hold_of(kind).is_some_and(|hold| is_held_by(e, hold)));
             let review = Review {
                 id: ReviewId::draw(step.at, &*self.parts.entropy),
                 enquiry: enquiry.id.clone(),
-                effect: None,
+                effect: effect.map(|effect| effect.id.clone()),
                 kind,
                 holds,
                 why: why.to_owned(),
@@ -116,19 +117,18 @@ impl Engine {
             step.entries.push(entries::of_review(step.at, &review, "review.opened", ENGINE));
             step.reviews.push(review);
         };
-        if enquiry.flags.look_alike_of.is_some() && enquiry.flags.hold {
-            open(ReviewKind::LookAlike, "its fields repeat those of a recent enquiry: a second request, or the first again?", holds);
+        if enquiry.flags.hold {
+            open(ReviewKind::LookAlike, "its fields repeat those of a recent enquiry: a second request, or the first again?", None);
         }
         if enquiry.flags.ambiguous_time {
-            open(ReviewKind::AmbiguousTime, "its local event time stands for two instants, or for none (a clock change)", holds);
+            open(ReviewKind::AmbiguousTime, "its local event time stands for two instants, or for none (a clock change)", None);
         }
         if let Some(doubt) = doubt {
-            open(ReviewKind::Qualification, doubt.sentence(), holds);
+            open(ReviewKind::Qualification, doubt.sentence(), None);
         }
-        for effect in effects {
-            if let Some(why) = super::plan::condition_failed(effect) {
-                open(ReviewKind::Message, why, true);
-            }
+        for effect in effects.iter().filter(|effect| is_held_by(effect, Hold::Own)) {
+            let why = format!("'{}' is held: {}", effect.action, reason(effect).unwrap_or_default());
+            open(ReviewKind::Message, &why, Some(effect));
         }
     }
 }

@@ -6,7 +6,7 @@ use domain::gate::{Effect, Phase};
 use domain::ids::ReviewId;
 use domain::time::UtcMs;
 use evidence::Facts;
-use store::{Dossier, EffectChange, EnquiryChange, Error, Review, ReviewKind, Step};
+use store::{Case, EffectChange, EnquiryChange, Error, Review, ReviewKind, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
@@ -14,6 +14,10 @@ use super::plan::{open_doors, reason};
 
 /// How often a commit is decided anew because another effect of the enquiry was first.
 const RACES_MAX: u32 = 32;
+/// How often, and after which wait, a commit is tried again while the book cannot be written. After that the lease runs out
+/// and the effect is taken up anew.
+const OUTAGES_MAX: u32 = 20;
+const OUTAGE_WAIT_MS: i64 = 1_000;
 
 /// Where an enquiry stands, given its effects.
 pub(super) fn standing_of(effects: &[Effect]) -> Standing {
@@ -25,52 +29,60 @@ pub(super) fn standing_of(effects: &[Effect]) -> Standing {
 }
 
 impl Engine {
-    /// Commits a step in which `changed` effects (index into the dossier's order, new state, fence) came to rest, and what
-    /// follows from it. `build` adds nothing that depends on the race: it is called anew with each fresh dossier.
+    /// Commits the step that `build` makes of the enquiry as it stands, and what follows from it. A lost race, or a book that
+    /// cannot be written for a moment, is read and decided anew; so `build` must be able to see that it was carried out.
     pub(super) async fn settle(
         &self,
         enquiry: &domain::ids::EnquiryId,
-        build: impl Fn(&Dossier) -> Result<Step, Error> + Send + Sync,
+        build: impl Fn(&Case) -> Result<Step, Error> + Send + Sync,
     ) -> Result<(), Error> {
-        let mut races = 0;
+        let (mut races, mut outages) = (0, 0);
         loop {
-            let Some(dossier) = self.parts.store.dossier(enquiry).await? else {
-                return Err(Error::Refused("no such enquiry".to_owned()));
+            let done = match self.parts.store.case(enquiry).await {
+                Ok(Some(case)) => {
+                    let mut step = build(&case)?;
+                    self.follow(&case, &mut step);
+                    self.parts.store.commit(step).await
+                }
+                Ok(None) => return Err(Error::Refused("no such enquiry".to_owned())),
+                Err(error) => Err(error),
             };
-            let mut step = build(&dossier)?;
-            self.follow(&dossier, &mut step);
-            match self.parts.store.commit(step).await {
+            match done {
                 Err(Error::Conflict(_)) if races < RACES_MAX => races += 1,
+                Err(Error::Unavailable(_)) if outages < OUTAGES_MAX => {
+                    outages += 1;
+                    self.parts.clock.sleep_until(self.now().plus(OUTAGE_WAIT_MS)).await;
+                }
                 result => return result,
             }
         }
     }
 
     /// Adds to a step what follows from it.
-    fn follow(&self, dossier: &Dossier, step: &mut Step) {
+    fn follow(&self, case: &Case, step: &mut Step) {
         let at = step.at;
         let changed = |effect: &Effect| step.effects.iter().find(|c| c.effect.id == effect.id);
         let mut effects: Vec<Effect> =
-            dossier.effects.iter().map(|(e, _)| changed(e).map_or_else(|| e.clone(), |c| c.effect.clone())).collect();
-        for index in open_doors(&mut effects) {
-            let (effect, version) = (effects[index].clone(), dossier.effects[index].1);
+            case.effects.iter().map(|(e, _)| changed(e).map_or_else(|| e.clone(), |c| c.effect.clone())).collect();
+        for index in open_doors(&mut effects, at) {
+            let (effect, version) = (effects[index].clone(), case.effects[index].1);
             let kind = format!("effect.{}", effect.state());
             let facts = Facts::new().maybe("why", reason(&effect));
             step.entries.push(entries::of_effect(at, &effect, &kind, ENGINE, facts));
-            step.effects.retain(|c| c.effect.id != effect.id || c.version.is_none());
+            step.effects.retain(|c| c.effect.id != effect.id);
             step.effects.push(EffectChange { effect, version: Some(version), fence: None, keep_lease: false, lock: None });
         }
-        self.ask_person(dossier, &effects, step);
-        follow_standing(dossier, &effects, step);
+        self.ask_person(case, &effects, step);
+        follow_standing(case, &effects, step);
     }
 
     /// Opens an item for an effect that needs a person and has none open; closes items whose effect no longer needs one.
-    fn ask_person(&self, dossier: &Dossier, effects: &[Effect], step: &mut Step) {
+    fn ask_person(&self, case: &Case, effects: &[Effect], step: &mut Step) {
         let at = step.at;
         for effect in effects {
             let is_its = |review: &&Review| review.effect.as_ref() == Some(&effect.id) && review.closed_at.is_none();
             let decided_now = |id: &ReviewId| step.reviews.iter().any(|r| r.id == *id && r.closed_at.is_some());
-            let open: Vec<Review> = dossier.reviews.iter().filter(is_its).filter(|r| !decided_now(&r.id)).cloned().collect();
+            let open: Vec<Review> = case.reviews.iter().filter(is_its).filter(|r| !decided_now(&r.id)).cloned().collect();
             let asks = effect.needs_person() && effect.door == domain::gate::Door::Open;
             if asks && open.is_empty() {
                 let review = self.effect_review(effect, at);
@@ -127,21 +139,21 @@ fn why(action: &str, phase: &Phase) -> String {
 ///
 /// Where there are several effects the enquiry is written even if nothing of it changes: its version is what makes two of
 /// them that come to rest at the same moment see one another. Each might otherwise leave it to the other to wake a third.
-fn follow_standing(dossier: &Dossier, effects: &[Effect], step: &mut Step) {
-    if step.enquiries.iter().any(|c| c.enquiry.id == dossier.enquiry.id) {
+fn follow_standing(case: &Case, effects: &[Effect], step: &mut Step) {
+    if step.enquiries.iter().any(|c| c.enquiry.id == case.enquiry.id) {
         return;
     }
     let standing = standing_of(effects);
-    let changes = standing != dossier.enquiry.standing;
-    if dossier.enquiry.standing == Standing::Accepted || !changes && effects.len() < 2 {
+    let changes = standing != case.enquiry.standing;
+    if case.enquiry.standing == Standing::Accepted || !changes && effects.len() < 2 {
         return;
     }
-    let mut enquiry = dossier.enquiry.clone();
+    let mut enquiry = case.enquiry.clone();
     enquiry.standing = standing;
     if changes && standing == Standing::Settled {
         enquiry.settled_at = Some(step.at);
         let facts = Facts::new().with("arrival_to_settled_ms", step.at.since(enquiry.accepted_at));
         step.entries.push(entries::of_enquiry(step.at, &enquiry, "enquiry.settled", ENGINE, facts));
     }
-    step.enquiries.push(EnquiryChange { enquiry, version: dossier.version, fence: None, due: None });
+    step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due: None });
 }

@@ -48,10 +48,10 @@ impl Work {
             deadline: effect.steps[index].attempts.last().map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),
         }
     }
+}
 
-    /// Whether an attempt at the contact may still take effect, so that no other effect may begin one.
-    pub(super) fn contact_is_open(&self) -> bool {
-        let contact = self.effect.steps.iter().find(|step| step.kind == StepKind::Contact);
-        contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(Attempt::is_open))
-    }
+/// Whether an attempt at the contact may still take effect, so that no other effect may begin one.
+pub(super) fn contact_is_open(effect: &Effect) -> bool {
+    let contact = effect.steps.iter().find(|step| step.kind == StepKind::Contact);
+    contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(Attempt::is_open))
 }

@@ -16,7 +16,7 @@ pub type Mapping = BTreeMap<String, Place>;
 pub fn fields(mapping: &Mapping, body: &Tree, headers: &Headers) -> (Fields, Vec<Note>) {
     let (mut fields, mut notes) = (Fields::default(), Vec::new());
     for (field, place) in mapping {
-        let Some(text) = text_at(place, body, headers) else { continue };
+        let Some(text) = place.text(body, headers) else { continue };
         // A NUL ends the text in too many readers further on; the raw body still has it.
         let nuls = text.matches('\0').count();
         let text = if nuls == 0 { text } else { text.replace('\0', "\u{FFFD}") };
@@ -26,29 +26,9 @@ pub fn fields(mapping: &Mapping, body: &Tree, headers: &Headers) -> (Fields, Vec
     (fields, notes)
 }
 
-/// The text at a place: a leaf, or a list of leaves joined with `, `; a header's values joined the same way.
-pub fn text_at(place: &Place, body: &Tree, headers: &Headers) -> Option<String> {
-    let pointer = match place {
-        Place::Body(pointer) => pointer,
-        Place::Header(wanted) => {
-            let values: Vec<&str> = headers.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str()).collect();
-            return (!values.is_empty()).then(|| values.join(", "));
-        }
-    };
-    match body.at(pointer)? {
-        // An unticked choice comes as null; a list or a map among the leaves is no text.
-        Tree::List(items) => {
-            let present = items.iter().filter(|item| **item != Tree::Null);
-            let leaves = present.map(Tree::leaf).collect::<Option<Vec<_>>>()?;
-            (!leaves.is_empty()).then(|| leaves.join(", "))
-        }
-        other => other.leaf().map(str::to_owned),
-    }
-}
-
 /// Whether something true stands at a place: `true`, a number but zero, a text but a word for no.
 pub fn is_true(place: &Place, body: &Tree, headers: &Headers) -> bool {
-    let text = text_at(place, body, headers).unwrap_or_default();
+    let text = place.text(body, headers).unwrap_or_default();
     let is_zero = text.parse::<f64>().is_ok_and(|number| number == 0.0);
     !is_zero && !["", "false", "no", "off", "null"].contains(&text.trim().to_ascii_lowercase().as_str())
 }

@@ -4,7 +4,7 @@
 //! without any of its values (I12).
 
 use domain::digest::BookSecret;
-use domain::identity::{Basis, Candidate, Headers};
+use domain::identity::{Basis, Candidate, Headers, Identity, Rule};
 use domain::ids::RunId;
 use domain::time::{Entropy, UtcMs};
 use domain::tree::Tree;
@@ -16,6 +16,8 @@ use super::source::SourceSetup;
 
 /// More items than this in one body are not split: each is a record of its own.
 const ITEMS_MAX: usize = 1000;
+
+const NOTHING_FOUND: &str = "nothing mapped and no submission id found: compare `map` and `identity` with the body";
 
 /// What items are read with.
 pub(super) struct Reader<'a> {
@@ -72,14 +74,19 @@ impl Reader<'_> {
     fn proposal(&self, item: &Tree) -> Result<Proposal, String> {
         let source = self.source;
         let (fields, notes) = map::fields(&source.map, item, self.headers);
-        let read = |rule: &domain::identity::Rule| rule.read(&source.id, item, self.headers, &fields, self.secret);
-        let identity = read(&source.rule).map_err(|why| why.to_string())?;
-        if fields.is_empty() && identity.key.basis != Basis::Submission {
-            return Err("nothing mapped and no submission id found: compare `map` and `identity` with the body".to_owned());
-        }
-        let (mut keys, mut contents) = (vec![identity.key], vec![identity.content]);
+        let read = |rule: &Rule| rule.read(&source.id, item, self.headers, &fields, self.secret);
         // What an earlier version cannot read it never entered, so there is nothing to be found under it.
-        for earlier in source.earlier.iter().filter_map(|rule| read(rule).ok()) {
+        let earlier: Vec<Identity> = source.earlier.iter().filter_map(|rule| read(rule).ok()).collect();
+        let identity = match read(&source.rule) {
+            Ok(identity) if !fields.is_empty() || identity.key.basis == Basis::Submission => identity,
+            // A body of the shape that an earlier version knew: its id says which event it is (I8).
+            not_understood => match earlier.iter().find(|earlier| earlier.key.basis == Basis::Submission) {
+                Some(known) => known.clone(),
+                None => return Err(not_understood.map_or_else(|why| why.to_string(), |_| NOTHING_FOUND.to_owned())),
+            },
+        };
+        let (mut keys, mut contents) = (vec![identity.key], vec![identity.content]);
+        for earlier in earlier {
             if !keys.contains(&earlier.key) {
                 keys.push(earlier.key);
             }

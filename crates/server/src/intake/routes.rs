@@ -1,4 +1,4 @@
-//! `/in/{source}` over HTTP: bounded reading, and what each outcome answers.
+//! `/in/{source}` over HTTP: reading that is bounded in bytes and in time, and what each outcome answers.
 //!
 //! A delivery is 200 once it is durable, however its body looks. Nothing here redirects, and nothing but the source's own
 //! proof guards the way in.
@@ -7,6 +7,7 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
@@ -15,11 +16,17 @@ use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::response::{IntoResponse as _, Json, Response};
 use axum::routing::get;
 use bytes::{Bytes, BytesMut};
+use domain::time::Clock;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use super::arrive::{Intake, Raw, Refusal};
 use crate::problem::{problem, problem_with};
+
+/// The longest that the next part of a body is awaited, and the longest that all of it may take. A sender that stands still
+/// holds memory, and a shutdown waits for it.
+const IDLE_MAX_MS: i64 = 10_000;
+const TOTAL_MAX_MS: i64 = 60_000;
 
 /// The ways in.
 pub fn router(intake: Arc<Intake>) -> Router {
@@ -38,8 +45,13 @@ async fn take(State(intake): State<Arc<Intake>>, name: Result<Path<String>, Path
     let Ok(Path(name)) = name else { return unknown_source() };
     // Before the body is read: a stranger's guesses cost us a look into a small map.
     let Some(source) = intake.source(&name) else { return unknown_source() };
-    let (parts, body) = request.into_parts();
-    let body = match read_whole(body, declared_len(&parts.headers), source.body_max).await {
+    let (parts, mut body) = request.into_parts();
+    // What its sender declares is believed only where it is too much.
+    if declared_len(&parts.headers).is_some_and(|len| len > source.body_max) {
+        return Cut::TooLarge.answer(source.body_max);
+    }
+    let read = read_whole(|context| poll_data(&mut body, context), source.body_max, &*intake.clock).await;
+    let body = match read {
         Ok(body) => body,
         Err(cut) => return cut.answer(source.body_max),
     };
@@ -91,6 +103,8 @@ enum Cut {
     TooLarge,
     /// The connection broke off.
     BrokenOff,
+    /// It stood still, or came too slowly.
+    TooSlow,
 }
 
 impl Cut {
@@ -104,6 +118,16 @@ impl Cut {
             Self::BrokenOff => {
                 problem(StatusCode::BAD_REQUEST, "broken-off", "Broken off", "The body ended before all of it had come. Send it again.")
             }
+            Self::TooSlow => {
+                let detail = format!(
+                    "The body did not come in time: at most {} s may pass between two parts of it, and {} s in all. Send it again.",
+                    IDLE_MAX_MS / 1000,
+                    TOTAL_MAX_MS / 1000
+                );
+                // Of what is still to come nothing is awaited.
+                let response = problem(StatusCode::REQUEST_TIMEOUT, "too-slow", "Too slow", &detail);
+                problem_with(response, header::CONNECTION, HeaderValue::from_static("close"))
+            }
         }
     }
 }
@@ -112,20 +136,35 @@ fn declared_len(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads a body frame by frame, at most `max` bytes of it: what its sender declared is believed only where it is too much.
-async fn read_whole(mut body: Body, declared: Option<usize>, max: usize) -> Result<Bytes, Cut> {
-    if declared.is_some_and(|len| len > max) {
-        return Err(Cut::TooLarge);
-    }
+/// The next part of a body's data; trailers are a part without any.
+fn poll_data(body: &mut Body, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Cut>>> {
+    let frame = Pin::new(body).poll_frame(context);
+    frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default()).map_err(|_| Cut::BrokenOff)))
+}
+
+/// Reads a body part by part, at most `max` bytes of it and no longer than it may take.
+async fn read_whole(
+    mut poll_data: impl FnMut(&mut Context<'_>) -> Poll<Option<Result<Bytes, Cut>>>,
+    max: usize,
+    clock: &dyn Clock,
+) -> Result<Bytes, Cut> {
     let mut whole = BytesMut::new();
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let Ok(data) = frame.map_err(|_| Cut::BrokenOff)?.into_data() else { continue };
+    let mut now = clock.now();
+    let end = now.plus(TOTAL_MAX_MS);
+    while now < end {
+        let data = tokio::select! {
+            biased;
+            data = poll_fn(&mut poll_data) => data,
+            () = clock.sleep_until(end.min(now.plus(IDLE_MAX_MS))) => return Err(Cut::TooSlow),
+        };
+        let Some(data) = data.transpose()? else { return Ok(whole.freeze()) };
         if data.len() > max - whole.len() {
             return Err(Cut::TooLarge);
         }
         whole.extend_from_slice(&data);
+        now = clock.now();
     }
-    Ok(whole.freeze())
+    Err(Cut::TooSlow)
 }
 
 /// The headers in the order they came (several of one name stand together), names in lower case. Bytes that are no UTF-8

@@ -6,7 +6,7 @@
 use domain::identity::{Headers, Place, Rule};
 use domain::tree::{Pointer, Tree};
 
-use super::map::{Mapping, text_at};
+use super::map::Mapping;
 use super::signature::Auth;
 
 /// One source, as intake needs it.
@@ -94,11 +94,8 @@ impl SourceSetup {
     /// The headers that any rule version, the mapping or the test place reads.
     fn headers_read(&self) -> Vec<&str> {
         let rules = std::iter::once(&self.rule).chain(&self.earlier);
-        let of_rules = rules.flat_map(|rule| {
-            let of_time = rule.time.iter().flat_map(|time| std::iter::once(&time.at).chain(&time.with));
-            rule.submission.iter().chain(of_time)
-        });
-        let mut names: Vec<&str> = of_rules
+        let mut names: Vec<&str> = rules
+            .flat_map(Rule::places)
             .chain(self.map.values())
             .chain(&self.test)
             .filter_map(|place| match place {
@@ -115,7 +112,7 @@ impl SourceSetup {
 /// What stands at the configured place, or in the first of the usual headers.
 fn evidence(place: Option<&Place>, usual: &[&str], headers: &Headers, body: Option<&Tree>) -> Option<String> {
     let found = match place {
-        Some(place) => text_at(place, body.unwrap_or(&Tree::Null), headers),
+        Some(place) => place.text(body.unwrap_or(&Tree::Null), headers),
         None => usual.iter().find_map(|wanted| headers.iter().find(|(name, _)| name == wanted)).map(|(_, value)| value.clone()),
     };
     found.filter(|text| !text.trim().is_empty() && text.len() <= EVIDENCE_MAX)
@@ -123,6 +120,8 @@ fn evidence(place: Option<&Place>, usual: &[&str], headers: &Headers, body: Opti
 
 #[cfg(test)]
 mod tests {
+    use domain::identity::ContactPlaces;
+
     use super::super::tests::setup;
     use super::*;
 
@@ -176,6 +175,9 @@ mod tests {
         assert_eq!(other.kept_headers(Some("msg_1")), Err("x-id".to_owned()));
         let was = SourceSetup { earlier: vec![by("header:x-id")], ..webhook };
         assert_eq!(was.kept_headers(Some("msg_1")), Err("x-id".to_owned()));
+        let contact = ContactPlaces { name: Some(Place::parse("header:x-name").unwrap()), ..ContactPlaces::default() };
+        let named = SourceSetup { earlier: vec![Rule { contact: Some(contact), ..Rule::default() }], ..setup() };
+        assert_eq!(named.kept_headers(None), Err("x-name".to_owned()));
         assert_eq!(setup().kept_headers(None), Ok(vec![]));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use domain::digest::{BookSecret, Digest};
-use domain::identity::{Place, Rule, TimeRule};
+use domain::identity::{ContactPlaces, Place, Rule, TimeRule};
 use domain::ids::StreamId;
 use domain::time::{SeededEntropy, UtcMs};
 use domain::tree::Pointer;
@@ -127,6 +127,37 @@ async fn i8_a_delivery_is_looked_up_under_earlier_rules_too() {
     let arrival = asked(source, raw(LEAD, &[])).await;
     let keys: Vec<String> = enquiry(&arrival.items[0]).candidate.keys.iter().map(ToString::to_string).collect();
     assert_eq!(keys, ["website:submission:lead_77", "website:submission:40%20chairs"]);
+}
+
+#[tokio::test]
+async fn i8_an_earlier_version_reads_the_contact_where_it_stood_then() {
+    let at = |email: &str| {
+        let contact = ContactPlaces { email: Some(Place::parse(email).unwrap()), ..ContactPlaces::default() };
+        let time = TimeRule { at: Place::parse("/at").unwrap(), with: vec![] };
+        Rule { time: Some(time), contact: Some(contact), ..Rule::default() }
+    };
+    let keys = |arrival: &Arrival| enquiry(&arrival.items[0]).candidate.keys.clone();
+    let before = asked(SourceSetup { rule: at("/email"), ..setup() }, raw(LEAD, &[])).await;
+    let mut source = SourceSetup { rule: at("/kontakt/mail"), earlier: vec![at("/email")], ..setup() };
+    source.map.insert("contact.email".to_owned(), Place::parse("/kontakt/mail").unwrap());
+    let again = asked(source, raw(LEAD, &[])).await;
+    assert_eq!(keys(&again)[1..], keys(&before)[..], "the redelivery is looked up under the key that the first had");
+}
+
+#[tokio::test]
+async fn i8_a_body_of_an_earlier_shape_is_known_by_its_id_before_it_is_set_aside() {
+    let by = |text: &str| Rule { submission: vec![Place::parse(text).unwrap()], ..Rule::default() };
+    let at = |text: &str| Rule { time: Some(TimeRule { at: Place::parse(text).unwrap(), with: vec![] }), ..Rule::default() };
+    let (old, key) = (r#"{"lead":{"id":"lead_77"},"when":"soon"}"#, "website:submission:lead_77");
+    for current in [by("/submission/id"), at("/when"), at("/at")] {
+        let source = SourceSetup { rule: current, earlier: vec![at("/at"), by("/lead/id")], ..setup() };
+        let arrival = asked(source, raw(old, &[])).await;
+        let candidate = &enquiry(&arrival.items[0]).candidate;
+        assert_eq!(candidate.keys[0].to_string(), key);
+        assert!(!candidate.contents.is_empty());
+    }
+    let source = SourceSetup { rule: at("/when"), earlier: vec![at("/at")], ..setup() };
+    assert_eq!(aside(&asked(source, raw(old, &[])).await.items[0]).0, Verdict::Quarantined);
 }
 
 #[tokio::test]

@@ -150,7 +150,7 @@ fn why(effect: &Effect) -> Option<String> {
     match &effect.door {
         Door::Waiting if effect.after.is_empty() => None,
         Door::Waiting => Some(format!("waits for {}", effect.after.join(", "))),
-        Door::Held { why } | Door::Skipped { why } => Some(why.clone()),
+        Door::Held { why, .. } | Door::Skipped { why } => Some(why.clone()),
         Door::Open => {
             let step = effect.steps.iter().find(|step| !step.has_passed()).or(effect.steps.last());
             step.and_then(|step| why_phase(&step.phase))

@@ -137,7 +137,7 @@ fn an_effect_says_where_it_stands_and_why() {
         assert!(EFFECT_STATES.contains(&view.state));
     }
     let mut held = effect(Phase::Planned { due: NOW });
-    held.door = Door::Held { why: "look-alike".to_owned() };
+    held.door = Door::Held { why: "look-alike".to_owned(), by: [domain::gate::Hold::LookAlike].into() };
     let value = json_of(EffectView::of(&held));
     assert_eq!((&value["state"], &value["why"], &value["due"]), (&json!("held"), &json!("look-alike"), &Value::Null));
     assert_eq!(value["steps"][0]["attempts"][0]["outcome"], "open");

@@ -70,6 +70,32 @@ pub(super) async fn the_ring_of_the_refused_is_bounded_by_count_and_age(h: &mut 
     assert_eq!(assert_whole(&*store).await.entries, 1, "what is not authentic leaves nothing in the journal");
 }
 
+pub(super) async fn the_ring_is_listed_newest_first_page_by_page(h: &mut dyn Harness) {
+    let store = h.store();
+    for (n, source) in [("1", "web"), ("2", "ads"), ("3", "web"), ("4", "web")] {
+        let body = blob(n, n);
+        let delivery = crate::Delivery { source: source.to_owned(), ..delivery(n, at(1), &body) };
+        store.refuse(delivery, body, 9, at(0)).await.unwrap();
+    }
+    let ask = |source: Option<&str>, cursor: Option<String>| crate::Ask {
+        state: Some("refused".to_owned()),
+        source: source.map(str::to_owned),
+        limit: 2,
+        cursor,
+        ..crate::Ask::default()
+    };
+    let ids = async |ask| {
+        let crate::Page { rows: crate::Rows::Deliveries(rows), next } = store.page(crate::List::Deliveries, ask).await.unwrap() else {
+            unreachable!("deliveries were asked for")
+        };
+        (rows.into_iter().map(|d| d.id.to_string()).collect::<Vec<_>>(), next)
+    };
+    let (first, next) = ids(ask(None, None)).await;
+    assert_eq!(first, ["dlv_4", "dlv_3"]);
+    assert_eq!(ids(ask(None, next)).await, (vec!["dlv_2".to_owned(), "dlv_1".to_owned()], None));
+    assert_eq!(ids(ask(Some("ads"), None)).await.0, ["dlv_2"]);
+}
+
 pub(super) async fn pruning_drops_only_bodies_of_settled_enquiries(h: &mut dyn Harness) {
     let store = h.store();
     for (n, standing) in [("1", Standing::Settled), ("2", Standing::Merged), ("3", Standing::Working), ("4", Standing::Review)] {

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::Harness;
 use super::fixture::{at, effect, effects, enter, intended, key, lease, moved, plan, post};
-use crate::model::{EnquiryChange, Leases, Step};
+use crate::model::{EnquiryChange, Leases, Step, TargetState};
 
 fn names(leases: &Leases) -> Vec<String> {
     let enquiries = leases.enquiries.iter().map(|lease| lease.what.key.value[0].clone());
@@ -101,4 +101,25 @@ pub(super) async fn concurrent_leases_share_nothing(h: &mut dyn Harness) {
     }
     let taken: Vec<EnquiryId> = all.join_all().await.into_iter().flatten().map(|lease| lease.what.id).collect();
     assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (30, 30));
+}
+
+pub(super) async fn a_paused_targets_effects_are_not_handed_out_and_go_on_oldest_first(h: &mut dyn Harness) {
+    let store = h.store();
+    enter(&*store, post("1", "77", "a").at(900)).await;
+    let due = |action: &str, ms| plan(effect(&key("77"), action, at(ms)));
+    store.commit(effects(vec![due("second", 2), due("first", 1), due("later", 500)])).await.unwrap();
+    let set = async |paused: Option<&str>| {
+        let target = TargetState { name: "crm".to_owned(), paused: paused.map(|why| (at(3), why.to_owned())) };
+        store.commit(Step { targets: vec![target], ..Step::default() }).await.unwrap();
+    };
+    set(Some("401")).await;
+    let none = lease(&*store, 10, 9).await;
+    assert_eq!((names(&none).len(), none.next_due), (0, Some(at(500))), "nothing is handed out, and nothing is lost");
+    drop(store);
+    h.restart(at(20));
+    let store = h.store();
+    assert!(names(&lease(&*store, 20, 9).await).is_empty(), "the pause outlives the process");
+    let target = TargetState { name: "crm".to_owned(), paused: None };
+    store.commit(Step { targets: vec![target], ..Step::default() }).await.unwrap();
+    assert_eq!(names(&lease(&*store, 30, 9).await), ["first", "second"]);
 }

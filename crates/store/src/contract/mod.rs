@@ -165,6 +165,7 @@ suite! {
         the_oldest_due_goes_first_over_enquiries_and_effects,
         no_work_is_held_by_two_live_leases_and_each_lease_has_a_higher_fence,
         the_next_due_counts_what_falls_due_and_leases_that_run_out,
+        a_paused_targets_effects_are_not_handed_out_and_go_on_oldest_first,
         a_restart_ends_every_lease_and_an_intent_is_handed_out_again,
         concurrent_leases_share_nothing,
     }
@@ -200,6 +201,7 @@ suite! {
         rules_are_kept_in_order_of_acceptance,
         targets_are_kept_by_name,
         the_ring_of_the_refused_is_bounded_by_count_and_age,
+        the_ring_is_listed_newest_first_page_by_page,
         pruning_drops_only_bodies_of_settled_enquiries,
         c006_a_redelivery_is_known_for_good_after_pruning_too,
         a_batch_keeps_its_body_until_all_of_it_is_settled,

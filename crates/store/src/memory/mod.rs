@@ -18,7 +18,7 @@ use evidence::{Blob, Draft, Entry, Head};
 
 use self::book::Book;
 use crate::error::Error;
-use crate::model::{Arrival, Arrived, Ask, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
+use crate::model::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
 use crate::sound;
 
 /// A book in memory, as one process start holds it.
@@ -87,6 +87,10 @@ impl crate::Store for Memory {
     async fn commit(&self, step: Step) -> Result<(), Error> {
         sound::step(&step);
         self.with(|book| book.commit(step))
+    }
+
+    async fn case(&self, id: &EnquiryId) -> Result<Option<Case>, Error> {
+        self.with(|book| Ok(book.case(id)))
     }
 
     async fn dossier(&self, id: &EnquiryId) -> Result<Option<Dossier>, Error> {

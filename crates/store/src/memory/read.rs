@@ -6,20 +6,25 @@ use evidence::Entry;
 
 use super::book::{Book, item_id};
 use crate::error::Error;
-use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows, Verdict};
+use crate::model::{Arrived, Ask, Case, Delivery, Dossier, List, Page, Rows, Verdict};
 
 impl Book {
-    pub(super) fn dossier(&self, id: &EnquiryId) -> Option<Dossier> {
+    pub(super) fn case(&self, id: &EnquiryId) -> Option<Case> {
         let work = self.enquiries.table.get(id.as_str())?;
-        let places = self.journal_of.get(id).into_iter().flatten();
-        Some(Dossier {
+        Some(Case {
             enquiry: work.what.clone(),
             version: work.version,
             effects: self.effects.table.of(id).map(|work| (work.what.clone(), work.version)).collect(),
-            deliveries: self.deliveries.of(id).cloned().collect(),
             reviews: self.reviews.of(id).cloned().collect(),
-            entries: places.map(|place| self.journal[place].clone()).collect(),
         })
+    }
+
+    pub(super) fn dossier(&self, id: &EnquiryId) -> Option<Dossier> {
+        let Case { enquiry, version, effects, reviews } = self.case(id)?;
+        let deliveries = self.deliveries.of(id).cloned().collect();
+        let places = self.journal_of.get(id).into_iter().flatten();
+        let entries = places.map(|place| self.journal[place].clone()).collect();
+        Some(Dossier { enquiry, version, effects, deliveries, reviews, entries })
     }
 
     pub(super) fn delivery(&self, id: &str) -> Option<Arrived> {

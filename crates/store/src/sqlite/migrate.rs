@@ -10,6 +10,10 @@ const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../../migrations/sq
 
 /// Brings the book to this version. A book of a newer version is refused, and so is one whose past differs.
 pub(super) fn run(conn: &Connection) -> Result<(), Error> {
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
+    if tables > 0 && !is_book(conn)? {
+        return Err(Error::Refused("the file is a database of something else: name another file in [store] url".to_owned()));
+    }
     let ledger = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, sha256 TEXT NOT NULL)";
     conn.execute_batch(ledger).map_err(fault)?;
     check(conn)?;
@@ -27,6 +31,12 @@ pub(super) fn run(conn: &Connection) -> Result<(), Error> {
         transaction.commit().map_err(fault)?;
     }
     Ok(())
+}
+
+/// Whether the file is a book at all.
+pub(super) fn is_book(conn: &Connection) -> Result<bool, Error> {
+    let found: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'", [], |row| row.get(0)).map_err(fault)?;
+    Ok(found > 0)
 }
 
 /// Whether this program knows the book's version.
@@ -48,7 +58,9 @@ pub(super) fn check(conn: &Connection) -> Result<(), Error> {
 
 /// The book's secret, made now if the book is new.
 pub(super) fn book_secret(conn: &Connection, new: [u8; 32]) -> Result<BookSecret, Error> {
-    let sql = "INSERT INTO meta (name, value) VALUES ('secret', ?1) ON CONFLICT (name) DO NOTHING";
+    // A book that has begun a stream has a secret: with another one nothing in it would be recognised again.
+    let sql = "INSERT INTO meta (name, value) SELECT 'secret', ?1 WHERE NOT EXISTS (SELECT 1 FROM streams)
+               ON CONFLICT (name) DO NOTHING";
     conn.execute(sql, [new.as_slice()]).map_err(fault)?;
     read_secret(conn)
 }

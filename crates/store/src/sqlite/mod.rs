@@ -25,7 +25,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use self::writer::Writer;
 use crate::error::Error;
-use crate::model::{Arrival, Arrived, Ask, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
+use crate::model::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
 use crate::sound;
 
 /// How long a writer waits for somebody else's lock on the file before the door is told that the book is locked.
@@ -51,8 +51,9 @@ pub struct Options {
 /// A book in one `SQLite` file.
 pub struct Sqlite {
     path: PathBuf,
-    writer: Option<Writer>,
+    /// Dropped before the writer, whose connection is then the last: closing it folds the log into the book.
     readers: Arc<Mutex<Vec<Connection>>>,
+    writer: Option<Writer>,
     stream: StreamId,
     started_at: UtcMs,
     secret: BookSecret,
@@ -74,6 +75,10 @@ impl Sqlite {
     /// Opens a book that another process may be writing, to read it only. Verbs that write answer [`Error::Refused`].
     pub fn open_to_read(path: &Path) -> Result<Self, Error> {
         let conn = reader(path)?;
+        if !migrate::is_book(&conn)? {
+            let wal = "a book copied while it was open lacks what its -wal file holds";
+            return Err(Error::Refused(format!("{} is no book of Oncebook: {wal}", path.display())));
+        }
         migrate::check(&conn)?;
         let secret = migrate::read_secret(&conn)?;
         let id: Option<String> =
@@ -119,7 +124,10 @@ fn lock_file(path: &Path) -> Result<File, Error> {
     let file = File::create(&name).map_err(|e| Error::Unavailable(format!("{}: {e}", name.display())))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Refused(format!("the book {} is open in another process", path.display()))),
+        Err(TryLockError::WouldBlock) => {
+            let stop = "stop `oncebook serve` first, or let the server do it";
+            Err(Error::Refused(format!("the book {} is open in another process: {stop}", path.display())))
+        }
         Err(TryLockError::Error(e)) => Err(Error::Unavailable(format!("{}: {e}", name.display()))),
     }
 }
@@ -205,6 +213,11 @@ impl crate::Store for Sqlite {
     async fn commit(&self, step: Step) -> Result<(), Error> {
         sound::step(&step);
         self.write(move |txn| write::commit(txn, &step)).await
+    }
+
+    async fn case(&self, id: &EnquiryId) -> Result<Option<Case>, Error> {
+        let id = id.clone();
+        self.read(move |conn| read::case(conn, &id)).await
     }
 
     async fn dossier(&self, id: &EnquiryId) -> Result<Option<Dossier>, Error> {

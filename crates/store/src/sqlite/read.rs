@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::fault;
 use super::write::parse;
 use crate::error::Error;
-use crate::model::{Arrived, Ask, Delivery, Dossier, List, Page, Rows, RuleVersion, TargetState, Verdict};
+use crate::model::{Arrived, Ask, Case, Delivery, Dossier, List, Page, Rows, RuleVersion, TargetState, Verdict};
 
 /// The end of the stream that began last.
 pub(super) fn last_head(conn: &Connection) -> Result<Option<Head>, Error> {
@@ -22,11 +22,11 @@ pub(super) fn last_head(conn: &Connection) -> Result<Option<Head>, Error> {
     Ok(entry.map(|entry| parse::<Entry>("journal", &entry)).transpose()?.map(|entry| entry.head()))
 }
 
-pub(super) fn dossier(conn: &Connection, id: &EnquiryId) -> Result<Option<Dossier>, Error> {
+pub(super) fn case(conn: &Connection, id: &EnquiryId) -> Result<Option<Case>, Error> {
     let id = id.as_str();
     let row: Option<(String, u64)> = conn
-        .query_row("SELECT doc, version FROM enquiries WHERE id = ?1", [id], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+        .prepare_cached("SELECT doc, version FROM enquiries WHERE id = ?1")
+        .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
         .map_err(fault)?;
     let Some((doc, version)) = row else { return Ok(None) };
     let mut statement = conn.prepare_cached("SELECT doc, version FROM effects WHERE enquiry = ?1 ORDER BY rowid").map_err(fault)?;
@@ -36,14 +36,16 @@ pub(super) fn dossier(conn: &Connection, id: &EnquiryId) -> Result<Option<Dossie
         let (doc, version) = row.map_err(fault)?;
         effects.push((parse("effects", &doc)?, version));
     }
-    Ok(Some(Dossier {
-        enquiry: parse("enquiries", &doc)?,
-        version,
-        effects,
-        deliveries: docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE enquiry = ?1 ORDER BY rowid", &[text(id)])?,
-        reviews: docs(conn, "reviews", "SELECT doc FROM reviews WHERE enquiry = ?1 ORDER BY rowid", &[text(id)])?,
-        entries: docs(conn, "journal", "SELECT entry FROM journal WHERE enquiry = ?1 ORDER BY stream, seq", &[text(id)])?,
-    }))
+    let reviews = docs(conn, "reviews", "SELECT doc FROM reviews WHERE enquiry = ?1 ORDER BY rowid", &[text(id)])?;
+    Ok(Some(Case { enquiry: parse("enquiries", &doc)?, version, effects, reviews }))
+}
+
+pub(super) fn dossier(conn: &Connection, id: &EnquiryId) -> Result<Option<Dossier>, Error> {
+    let Some(Case { enquiry, version, effects, reviews }) = case(conn, id)? else { return Ok(None) };
+    let id = [text(id.as_str())];
+    let deliveries = docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE enquiry = ?1 ORDER BY rowid", &id)?;
+    let entries = docs(conn, "journal", "SELECT entry FROM journal WHERE enquiry = ?1 ORDER BY stream, seq", &id)?;
+    Ok(Some(Dossier { enquiry, version, effects, deliveries, reviews, entries }))
 }
 
 pub(super) fn resolve(conn: &Connection, name: &str) -> Result<Vec<EnquiryId>, Error> {
@@ -191,12 +193,29 @@ pub(super) fn journal_after(conn: &Connection, after: Option<&(StreamId, u64)>, 
         Some((stream, seq)) => {
             let sql = "SELECT ord FROM streams WHERE id = ?1";
             let ord: Option<i64> = conn.query_row(sql, [stream.as_str()], |row| row.get(0)).optional().map_err(fault)?;
-            (ord.ok_or_else(Error::no_such_stream)?, *seq)
+            (ord.ok_or_else(Error::no_such_stream)?, i64::try_from(*seq).unwrap_or(i64::MAX))
         }
         None => (0, 0),
     };
-    let values = [Value::Integer(ord), Value::Integer(i64::try_from(seq).unwrap_or(i64::MAX)), limit_value(limit)];
-    docs(conn, "journal", "SELECT entry FROM journal WHERE (stream, seq) > (?1, ?2) ORDER BY stream, seq LIMIT ?3", &values)
+    let sql = "SELECT s.id, j.seq, j.enquiry, j.entry FROM journal j JOIN streams s ON s.ord = j.stream
+               WHERE (j.stream, j.seq) > (?1, ?2) ORDER BY j.stream, j.seq LIMIT ?3";
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement
+        .query_map((ord, seq, limit), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .and_then(Iterator::collect::<Result<Vec<(String, i64, Option<String>, String)>, _>>);
+    rows.map_err(fault)?.into_iter().map(entry_in_its_place).collect()
+}
+
+/// An entry stands where it says, and is found by the enquiry it names: a row that was moved or re-labelled is damage, which
+/// the entry's own hash cannot show.
+fn entry_in_its_place((stream, seq, enquiry, text): (String, i64, Option<String>, String)) -> Result<Entry, Error> {
+    let place = || format!("journal: entry {seq} of {stream}");
+    let entry: Entry = serde_json::from_str(&text).map_err(|e| Error::Corrupt(format!("{} cannot be read: {e}", place())))?;
+    let is_its = entry.stream.as_str() == stream
+        && i64::try_from(entry.seq) == Ok(seq)
+        && entry.enquiry.as_ref().map(EnquiryId::as_str) == enquiry.as_deref();
+    if is_its { Ok(entry) } else { Err(Error::Corrupt(format!("{} is filed under another place or enquiry than its own", place()))) }
 }
 
 pub(super) fn blob(conn: &Connection, digest: &Digest) -> Result<Option<Blob>, Error> {

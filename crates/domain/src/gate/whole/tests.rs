@@ -56,7 +56,7 @@ fn closed() -> Phase {
 }
 
 fn held() -> Door {
-    Door::Held { why: "a look-alike".to_owned() }
+    Door::Held { why: "a look-alike".to_owned(), by: [Hold::LookAlike].into() }
 }
 
 fn skipped() -> Door {
@@ -287,7 +287,7 @@ fn i10_it_never_begins_once_something_it_waits_for_ended_otherwise() {
     for (deal, why) in ends {
         assert_eq!(after(&["deal"]).readiness(std::slice::from_ref(&deal)), Readiness::Never(why.to_owned()));
         let mut waiting = after(&["note", "deal"]);
-        assert!(waiting.wake(&[single("note", planned(5)), deal]), "whatever the others still do");
+        assert!(waiting.wake(&[single("note", planned(5)), deal], T0), "whatever the others still do");
         assert_eq!(waiting.door, Door::Skipped { why: why.to_owned() });
         assert_eq!((waiting.state(), waiting.has_ended(), waiting.has_succeeded()), ("skipped", true, false));
     }
@@ -297,8 +297,8 @@ fn i10_it_never_begins_once_something_it_waits_for_ended_otherwise() {
 fn a_skip_passes_on_down_the_line() {
     let mut second = Effect { action: "reminder".to_owned(), ..after(&["follow-up"]) };
     let mut first = after(&["deal"]);
-    assert!(first.wake(&[single("deal", closed())]));
-    assert!(second.wake(&[first]));
+    assert!(first.wake(&[single("deal", closed())], T0));
+    assert!(second.wake(&[first], T0));
     assert_eq!(second.door, Door::Skipped { why: "'follow-up' ended skipped".to_owned() });
 }
 
@@ -310,7 +310,7 @@ fn only_siblings_of_the_same_run_count() {
     let second = Effect { ordinal: 1, ..single("deal", planned(5)) };
     assert_eq!(again.readiness(&[first.clone(), second]), Readiness::NotYet);
     let done = Effect { ordinal: 1, ..single("deal", verified("d1", None)) };
-    assert!(again.wake(&[first, done]));
+    assert!(again.wake(&[first, done], T0));
     assert_eq!(again.door, Door::Open);
 }
 
@@ -318,14 +318,14 @@ fn only_siblings_of_the_same_run_count() {
 fn waking_opens_only_what_waits() {
     let deal = [single("deal", verified("d1", None))];
     let mut waiting = after(&["deal"]);
-    assert!(!waiting.wake(&[single("deal", planned(5))]));
+    assert!(!waiting.wake(&[single("deal", planned(5))], T0));
     assert_eq!(waiting.door, Door::Waiting);
-    assert!(waiting.wake(&deal));
+    assert!(waiting.wake(&deal, T0));
     assert_eq!((waiting.door.clone(), waiting.due()), (Door::Open, Some(T0)));
-    assert!(!waiting.wake(&[single("deal", closed())]), "an open door stays open");
+    assert!(!waiting.wake(&[single("deal", closed())], T0), "an open door stays open");
     for door in [held(), skipped(), Door::Open] {
         let mut other = Effect { door: door.clone(), ..after(&["deal"]) };
-        assert!(!other.wake(&deal));
+        assert!(!other.wake(&deal, T0));
         assert_eq!(other.door, door);
     }
 }
@@ -333,23 +333,40 @@ fn waking_opens_only_what_waits() {
 #[test]
 fn releasing_a_held_effect_opens_it_if_what_it_waits_for_allows() {
     let mut free = Effect { door: held(), ..after(&[]) };
-    assert!(free.release(&[]));
+    assert!(free.release(Hold::LookAlike, &[], T0));
     assert_eq!(free.door, Door::Open);
     let mut unmet = Effect { door: held(), ..after(&["deal"]) };
-    assert!(unmet.release(&[single("deal", planned(5))]));
+    assert!(unmet.release(Hold::LookAlike, &[single("deal", planned(5))], T0));
     assert_eq!((unmet.door.clone(), unmet.due(), unmet.needs_person()), (Door::Waiting, None, false));
-    assert!(unmet.wake(&[single("deal", verified("d1", None))]), "it goes on by itself");
+    assert!(unmet.wake(&[single("deal", verified("d1", None))], T0), "it goes on by itself");
     assert_eq!(unmet.door, Door::Open);
     let mut never = Effect { door: held(), ..after(&["deal"]) };
-    assert!(never.release(&[single("deal", Phase::AtMostOnce)]));
+    assert!(never.release(Hold::LookAlike, &[single("deal", Phase::AtMostOnce)], T0));
     assert_eq!(never.door, Door::Skipped { why: "'deal' ended at_most_once".to_owned() });
+}
+
+#[test]
+fn each_hold_is_cleared_by_itself_and_the_door_opens_with_the_last() {
+    let mut effect = Effect { door: held(), ..after(&[]) };
+    effect.hold(Hold::Qualification, "uncertain");
+    effect.hold(Hold::Qualification, "uncertain");
+    assert!(!effect.release(Hold::Own, &[], T0), "it is not held by that");
+    assert!(effect.release(Hold::Qualification, &[], T0));
+    assert!(effect.needs_person(), "the look-alike still holds it");
+    assert!(!effect.dismiss(Hold::Qualification, "no"), "what is cleared can no longer be dismissed");
+    assert!(effect.release(Hold::LookAlike, &[], UtcMs(9_000)));
+    assert_eq!((effect.door.clone(), effect.released.len()), (Door::Open, 2));
+    assert!(effect.steps.iter().all(|step| step.planned_at == UtcMs(9_000)), "its patience begins when it may begin");
+    let mut dismissed = Effect { door: held(), ..after(&[]) };
+    assert!(dismissed.dismiss(Hold::LookAlike, "a double click"));
+    assert_eq!(dismissed.door, Door::Skipped { why: "a double click".to_owned() });
 }
 
 #[test]
 fn only_what_is_held_can_be_released() {
     for door in [Door::Waiting, skipped(), Door::Open] {
         let mut effect = Effect { door: door.clone(), ..after(&[]) };
-        assert!(!effect.release(&[]));
+        assert!(!effect.release(Hold::LookAlike, &[], T0));
         assert_eq!(effect.door, door);
     }
 }

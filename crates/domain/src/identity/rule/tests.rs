@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::super::place::PlaceError;
 use super::*;
 
 const HEX: usize = 32;
@@ -167,6 +168,50 @@ fn the_contact_of_a_time_key_is_told_apart_by_field_and_value() {
     assert_ne!(key("contact.email", "avery@example.com"), key("contact.email", "blake@example.com"));
     assert_ne!(key("contact.phone", "77"), key("contact.name", "77"));
     assert_ne!(key("contact.name", "Avery"), key("message", "Avery"));
+}
+
+fn by_time_and(places: &[(&str, &str)]) -> Rule {
+    let mut contact = ContactPlaces::default();
+    for (field, at) in places {
+        let slot = match *field {
+            "email" => &mut contact.email,
+            "phone" => &mut contact.phone,
+            _ => &mut contact.name,
+        };
+        *slot = Some(place(at));
+    }
+    Rule { contact: Some(contact), ..by_time("/at", &[], None) }
+}
+
+#[test]
+fn i8_the_handle_is_read_from_the_rules_own_places_whatever_the_mapping_finds() {
+    let body = r#"{"at":"2026-03-02T09:15:04Z","email":" Avery@Example.com","tel":"77","who":["Avery","B"]}"#;
+    let rule = by_time_and(&[("email", "/email"), ("phone", "/tel"), ("name", "/who")]);
+    let mut blake = Fields::default();
+    blake.set("contact.email", "blake@example.com");
+    let [avery, other, none] = [avery(), blake, Fields::default()].map(|fields| read_with(&rule, body, &[], &fields).unwrap().key);
+    assert_eq!((&avery, &avery), (&other, &none));
+    // A version from before the places were recorded gives the key that it gave.
+    assert_eq!(avery, read(&by_time("/at", &[], None), body).key);
+    let by_name = by_time_and(&[("email", "/none"), ("name", "/who")]);
+    let mut named = Fields::default();
+    named.set("contact.name", "Avery, B");
+    assert_eq!(read_with(&by_name, body, &[], &Fields::default()), read_with(&by_time("/at", &[], None), body, &[], &named));
+    let nobody = read(&by_time_and(&[]), body).key;
+    assert_eq!(nobody.value[1], "-");
+}
+
+#[test]
+fn i8_a_version_without_places_of_the_contact_is_still_read() {
+    let kept = r#"{"submission":[],"time":{"at":"/at","with":[]},"timezone":null,"volatile":[],"address":"/email"}"#;
+    let rule: Rule = serde_json::from_str(kept).unwrap();
+    assert_eq!(rule, Rule { address: Some(Pointer::parse("/email").unwrap()), ..by_time("/at", &[], None) });
+    assert_eq!(serde_json::to_string(&rule).unwrap(), kept);
+    let with_places = by_time_and(&[("email", "/email"), ("name", "header:x-name")]);
+    assert_ne!(with_places, rule);
+    assert_eq!(serde_json::from_str::<Rule>(&serde_json::to_string(&with_places).unwrap()).unwrap(), with_places);
+    let places: Vec<String> = with_places.places().map(ToString::to_string).collect();
+    assert_eq!(places, ["/at", "/email", "header:x-name"]);
 }
 
 #[test]

@@ -1,24 +1,23 @@
 //! Clients stay apart (I13): once there are two, everything says whose it is, and nothing crosses.
 
-use std::collections::BTreeSet;
-
 use super::element;
 use crate::config::Config;
+use crate::config::clients::named;
 use crate::config::reading::{Reading, Show};
 
 pub(super) fn check(config: &Config, reading: &Reading<'_>) {
     everything_says_whose_it_is(config, reading);
     no_action_crosses(config, reading);
+    every_source_has_work(config, reading);
 }
 
 fn everything_says_whose_it_is(config: &Config, reading: &Reading<'_>) {
-    let owned: [(&str, Vec<Option<&str>>); 4] = [
+    let owned: [(&str, Vec<Option<&str>>); 3] = [
         ("source", config.sources.iter().map(|s| s.client.as_deref()).collect()),
         ("target", config.targets.iter().map(|t| t.client.as_deref()).collect()),
         ("action", config.actions.iter().map(|a| a.client.as_deref()).collect()),
-        ("token", config.tokens.iter().map(|t| t.client.as_deref()).collect()),
     ];
-    let clients: BTreeSet<&str> = owned.iter().flat_map(|(_, clients)| clients.iter().flatten().copied()).collect();
+    let clients = named(config);
     if clients.len() < 2 {
         return;
     }
@@ -49,5 +48,20 @@ fn no_action_crosses(config: &Config, reading: &Reading<'_>) {
             let message = format!("an action of `{client}` cannot wait for `{}`, which is another client's", other.name);
             reading.problem(element("action", index).key("after"), message, Show::Value);
         }
+    }
+}
+
+/// An enquiry is worked by its own client's actions only: without any it would be entered and left. A configuration with
+/// no action at all is meant so (a note).
+fn every_source_has_work(config: &Config, reading: &Reading<'_>) {
+    let owners: Option<Vec<&str>> = config.actions.iter().map(|action| action.client.as_deref()).collect();
+    let Some(owners) = owners.filter(|owners| !owners.is_empty()) else { return };
+    for (index, source) in config.sources.iter().enumerate() {
+        let Some(client) = source.client.as_deref().filter(|client| !owners.contains(client)) else { continue };
+        let message = format!(
+            "nothing would ever be done for the enquiries of `{}`: its client `{client}` has no action; give it one of client `{client}`",
+            source.name
+        );
+        reading.problem(element("source", index).key("client"), message, Show::Value);
     }
 }

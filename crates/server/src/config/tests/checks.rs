@@ -44,23 +44,65 @@ fn two_records_on_one_target_would_share_a_key() {
     assert_problem(&with_desks(&both), "13:10", "action[1].target", "both would carry one key");
 }
 
+/// A source at line 1, a target at line 4 and an action at line 8, each with a line of its own.
+fn owned(source: &str, target: &str, action: &str) -> String {
+    format!(
+        "[[source]]\nname = \"a\"\n{source}\n[[target]]\nname = \"crm\"\nkind = \"desk\"\n{target}\n\
+         [[action]]\nname = \"deal\"\ntarget = \"crm\"\n{action}\n"
+    )
+}
+
+const ACME: &str = "client = \"acme\"";
+const GLOBEX: &str = "client = \"globex\"";
+
+/// A further client, from line 12 on.
+fn and_globex(text: &str) -> String {
+    format!(
+        "{text}[[source]]\nname = \"b\"\n{GLOBEX}\n[[target]]\nname = \"erp\"\nkind = \"desk\"\n{GLOBEX}\n\
+         [[action]]\nname = \"invoice\"\ntarget = \"erp\"\n{GLOBEX}\n"
+    )
+}
+
 #[test]
-fn clients_stay_apart() {
-    let owned = |source: &str, target: &str, action: &str| {
-        format!(
-            "[[source]]\nname = \"a\"\n{source}\n[[target]]\nname = \"crm\"\nkind = \"desk\"\n{target}\n\
-             [[action]]\nname = \"deal\"\ntarget = \"crm\"\n{action}\n"
-        )
-    };
-    let (acme, globex) = ("client = \"acme\"", "client = \"globex\"");
-    assert!(read(&owned(acme, "", "")).is_ok());
-    assert!(read(&owned(acme, acme, acme)).is_ok());
-    assert!(read(&owned(acme, globex, globex)).is_ok());
-    assert_problem(&owned(acme, globex, ""), "8:1", "action[0].client", "several (acme, globex)");
-    let two = owned("", acme, acme) + "[[token]]\nname = \"n8n\"\nsecret = \"env:N8N\"\nclient = \"globex\"\n";
-    assert_problem(&two, "1:1", "source[0].client", "several (acme, globex)");
-    assert_problem(&owned(acme, globex, acme), "10:10", "action[0].target", "belongs to `globex`");
-    assert_problem(&owned(acme, "", acme), "10:10", "action[0].target", "belongs to no client");
+fn i13_clients_stay_apart() {
+    assert!(read(&owned(ACME, ACME, ACME)).is_ok());
+    assert!(read(&and_globex(&owned(ACME, ACME, ACME))).is_ok());
+    assert_problem(&and_globex(&owned("", ACME, ACME)), "1:1", "source[0].client", "several (acme, globex)");
+    assert_problem(&and_globex(&owned(ACME, GLOBEX, ACME)), "10:10", "action[0].target", "belongs to `globex`");
+    assert_problem(&and_globex(&owned(ACME, ACME, "")), "8:1", "action[0].client", "several (acme, globex)");
+    let crossing = problems(&and_globex(&owned(ACME, "", ACME)));
+    assert!(crossing.iter().any(|line| line.contains("belongs to no client")), "{crossing:#?}");
+}
+
+#[test]
+fn with_one_client_everything_is_its_own_and_with_none_nothing_is_anybodys() {
+    for (source, target, action) in [(ACME, "", ""), ("", ACME, ""), ("", "", ACME), (ACME, ACME, ACME), ("", "", "")] {
+        let config = read(&owned(source, target, action)).unwrap_or_else(|e| panic!("{e}"));
+        let client = format!("{source}{target}{action}").contains("acme").then_some("acme");
+        let owners = [&config.sources[0].client, &config.targets[0].client, &config.actions[0].client];
+        assert!(owners.iter().all(|owner| owner.as_deref() == client), "{source} {target} {action}: {owners:?}");
+        assert_eq!(config.sources[0].id, "a", "what keys carry is not touched");
+    }
+}
+
+#[test]
+fn a_source_whose_client_has_no_action_is_named() {
+    assert_problem(&owned(ACME, GLOBEX, GLOBEX), "3:10", "source[0].client", "`a`: its client `acme` has no action");
+    let without_actions = owned(ACME, ACME, ACME).split("[[action]]").next().unwrap().to_owned();
+    assert!(read(&without_actions).is_ok());
+}
+
+#[test]
+fn notes_say_what_is_right_and_may_not_be_meant() {
+    let notes = |text: &str| read(text).unwrap_or_else(|e| panic!("{e}")).notes();
+    assert_eq!(notes(&owned(ACME, ACME, ACME)), Vec::<String>::new());
+    let without_actions = owned("", "", "").split("[[action]]").next().unwrap().to_owned();
+    assert!(matches!(notes(&without_actions).as_slice(), [only] if only.contains("no action")));
+    let idle = and_globex(&owned(ACME, ACME, ACME)).replacen(&format!("name = \"a\"\n{ACME}"), &format!("name = \"a\"\n{GLOBEX}"), 1);
+    assert!(matches!(notes(&idle).as_slice(), [only] if only.contains("action 'deal'") && only.contains("'acme'")), "{:?}", notes(&idle));
+    assert!(matches!(notes("").as_slice(), [only] if only.contains("action 'follow-up': per_address is read, and not enforced")));
+    let doubles = owned("", "on_unknown = \"at-least-once\"", "");
+    assert!(matches!(notes(&doubles).as_slice(), [only] if only.contains("target 'crm'") && only.contains("doubles are accepted")));
 }
 
 #[test]

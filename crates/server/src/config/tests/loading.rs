@@ -1,6 +1,6 @@
 //! What a right configuration becomes: the defaults, the promised example, the variables.
 
-use domain::identity::{Place, TimeRule};
+use domain::identity::{ContactPlaces, Place, TimeRule};
 use domain::tree::Pointer;
 
 use super::*;
@@ -85,6 +85,12 @@ fn identity_follows_what_the_source_says_else_what_its_scheme_promises() {
     let timed = source("identity = { time = \"/submitted_at\", with = [\"/form_id\", \"header:X-Form\"] }");
     let with = vec![Place::Body(pointer("/form_id")), Place::Header("x-form".to_owned())];
     assert_eq!(timed.rule().time, Some(TimeRule { at: Place::Body(pointer("/submitted_at")), with }));
+    assert_eq!(timed.rule().contact, Some(ContactPlaces::default()));
+    let map = "map = { \"contact.email\" = \"/email\", \"contact.phone\" = \"header:X-Tel\", message = \"/m\" }";
+    let mapped = source(&format!("identity = {{ time = \"/at\" }}\n{map}")).rule();
+    let (email, phone) = (Some(Place::Body(pointer("/email"))), Some(Place::Header("x-tel".to_owned())));
+    assert_eq!(mapped.contact, Some(ContactPlaces { email, phone, name: None }));
+    assert_eq!(source(map).rule().contact, None);
     let svix = source("identity = { submission = [\"header:svix-id\", \"/tenant\"] }");
     assert_eq!(svix.rule().submission.len(), 2);
 }
@@ -103,6 +109,8 @@ fn every_scheme_and_a_rotation_are_read() {
     assert!(matches!(own, Auth::Bearer { header, prefix, .. } if header == "x-token" && prefix.is_empty()));
     let basic = auth("{ scheme = \"basic\", user = \"form\", password = \"env:P\" }");
     assert!(matches!(basic, Auth::Basic { user, .. } if user == "form"));
+    let rotated = auth("{ scheme = \"basic\", user = \"form\", passwords = [\"env:NEW\", \"env:OLD\"] }");
+    assert!(matches!(rotated, Auth::Basic { passwords, .. } if passwords.len() == 2));
     let hex = auth(
         "{ scheme = \"hmac-sha256\", header = \"X-Hub-Signature-256\", prefix = \"sha256=\", encoding = \"hex\", secret = \"env:S\" }",
     );
@@ -140,20 +148,58 @@ fn a_wrong_variable_is_named_as_the_place() {
 }
 
 #[test]
-fn a_template_is_read_from_beside_the_file() {
-    let dir = own_dir();
-    std::fs::write(dir.join("hello.txt"), "Hello").unwrap();
-    let text = "[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"a@b\"\n[[action]]\nname = \"hi\"\ntarget = \"mail\"\ntemplate = \"hello.txt\"\n";
-    std::fs::write(dir.join("own.toml"), text).unwrap();
-    let config = Config::load(Some(&dir.join("own.toml")), &no_env).unwrap();
-    assert_eq!(config.actions[0].text.as_deref(), Some("Hello"));
-    assert!(matches!(Config::load(Some(&dir.join("none.toml")), &no_env), Err(ConfigError::Unreadable { .. })));
-    std::fs::remove_dir_all(dir).unwrap();
+fn a_key_is_located_after_loading_too() {
+    let config = read_with(EXAMPLE, &[("ONCEBOOK_LISTEN", "127.0.0.1:9")]).unwrap();
+    for (path, line, value) in [
+        ("source[0].auth.secret", "auth = ", "\"env:WEBSITE_SECRET\""),
+        ("source[0].auth.secrets[1]", "auth = ", "{ scheme"),
+        ("target[0].headers.Authorization", "headers = ", "\"Bearer"),
+        ("source[0].map.\"contact.phone\"", "map = ", "\"/phone\""),
+        ("action[1].when", "when = ", "\"qualification"),
+        ("action[0].when", "[[action]]", "[[action]]"),
+    ] {
+        let (row, text) = EXAMPLE.lines().enumerate().find(|(_, text)| text.starts_with(line)).unwrap();
+        let place = format!("oncebook.toml:{}:{}", row + 1, text.find(value).unwrap() + 1);
+        assert_eq!(config.locate(path), Some(place), "{path}");
+    }
+    assert_eq!(config.locate("server.listen").as_deref(), Some("ONCEBOOK_LISTEN"));
+    assert_eq!((config.locate("token[0].secret"), config.locate("")), (None, None));
+    let by_default = Config::by_default(&no_env).unwrap();
+    assert!(by_default.locate("source[0].auth").unwrap().starts_with("built-in defaults:"));
 }
 
-/// A directory of this test process's own.
-fn own_dir() -> std::path::PathBuf {
-    let dir = std::env::temp_dir().join(format!("config-{}", std::process::id()));
+/// The action `hi`, its template file in a directory of its own.
+fn templated(name: &str, file: &str, lines: &str) -> crate::config::Action {
+    let dir = std::env::temp_dir().join(format!("config-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    dir
+    std::fs::write(dir.join("hello.txt"), file).unwrap();
+    let mail = "[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"a@b\"\n";
+    let action = format!("[[action]]\nname = \"hi\"\ntarget = \"mail\"\ntemplate = \"hello.txt\"\n{lines}");
+    std::fs::write(dir.join("own.toml"), format!("{mail}{action}")).unwrap();
+    let config = Config::load(Some(&dir.join("own.toml")), &no_env);
+    assert!(matches!(Config::load(Some(&dir.join("none.toml")), &no_env), Err(ConfigError::Unreadable { .. })));
+    std::fs::remove_dir_all(dir).unwrap();
+    config.unwrap().actions.remove(0)
+}
+
+#[test]
+fn a_template_is_read_from_beside_the_file() {
+    let action = templated("beside", "Hello", "");
+    assert_eq!((action.text.as_deref(), action.subject.as_deref()), (Some("Hello"), Some("Your enquiry")));
+}
+
+#[test]
+fn a_template_file_may_begin_with_its_subject() {
+    let own = "subject = \"From the action\"\n";
+    for (file, lines, subject, text) in [
+        ("Subject: Re: {{ enquiry.summary }}\n\nHello\n", "", "Re: {{ enquiry.summary }}", "Hello\n"),
+        ("Subject: Re\r\n\r\nHello\r\n\r\nyou", "", "Re", "Hello\r\n\r\nyou"),
+        ("Subject: Re\n\nHello", own, "From the action", "Hello"),
+        ("Subject: no empty line\nHello", "", "Your enquiry", "Subject: no empty line\nHello"),
+        ("Subject:\n\nHello", "", "Your enquiry", "Subject:\n\nHello"),
+        ("Hello\nSubject: x\n\n", "", "Your enquiry", "Hello\nSubject: x\n\n"),
+    ] {
+        let action = templated("subject", file, lines);
+        assert_eq!((action.subject.as_deref(), action.text.as_deref()), (Some(subject), Some(text)), "{file:?}");
+    }
 }

@@ -115,8 +115,52 @@ fn a_scheme_without_its_parts_is_named() {
     assert_problem(&source("auth = { scheme = \"bearer\", secrets = [] }"), "3:39", "source[0].auth.secrets", "is empty");
     assert_problem(&source("auth = { scheme = \"hmac-sha256\", secret = \"env:S\" }"), "3:8", "source[0].auth.header", "name the header");
     assert_problem(&source("auth = { scheme = \"basic\", user = \"u\" }"), "3:8", "source[0].auth.password", "is missing");
+    assert_problem(&source("auth = { scheme = \"basic\", user = \"u\", passwords = [] }"), "3:52", "source[0].auth.passwords", "is empty");
     assert_problem(&source("auth = { secret = \"env:S\" }"), "3:8", "source[0].auth.scheme", "is missing");
     assert_problem("[[token]]\nname = \"n8n\"\n", "1:1", "token[0].secret", "is missing");
+}
+
+#[test]
+fn a_token_for_one_client_is_refused_as_long_as_it_would_see_all() {
+    let text = "[[token]]\nname = \"n8n\"\nsecret = \"env:N8N\"\nclient = \"acme\"\n";
+    assert_problem(text, "4:1", "token[0].client", "a token for one client comes later; ");
+}
+
+#[test]
+fn a_field_of_the_map_that_is_nearly_a_known_one_is_a_slip() {
+    let map = |field: &str| source(&format!("map = {{ \"{field}\" = \"/x\" }}"));
+    for (field, says) in [
+        ("contact.emial", "did you mean `contact.email`?"),
+        ("contact.mail", "did you mean `contact.email`?"),
+        ("contact.Name", "did you mean `contact.name`?"),
+        ("contact.zip", "it has contact.email, contact.name, contact.phone, contact.company"),
+        ("contact.", "a contact has no"),
+        ("mesage", "did you mean `message`?"),
+        ("Message", "did you mean `message`?"),
+        ("occured_at", "did you mean `occurred_at`?"),
+        ("occurred-at", "did you mean `occurred_at`?"),
+        ("concent", "did you mean `consent`?"),
+    ] {
+        let key = format!("source[0].map.{}", if field.contains('.') { format!("{field:?}") } else { field.to_owned() });
+        assert_problem(&map(field), "3:9", &key, says);
+    }
+    for field in ["contact.email", "contact.company", "message", "occurred_at", "consent", "budget", "form", "messages_sent", "contact"] {
+        assert!(read(&map(field)).is_ok(), "{field}");
+    }
+}
+
+#[test]
+fn the_items_of_a_batch_need_an_id_of_their_own() {
+    let key = "source[0].identity.submission";
+    let by = |places: &str| source(&format!("items = \"/*\"\nidentity = {{ submission = {places} }}"));
+    assert_problem(&by("\"header:X-Event-Id\""), "4:27", key, "one set of headers");
+    assert_problem(&by("[\"header:X-Event-Id\", \"header:X-Form\"]"), "4:27", key, "one set of headers");
+    assert!(read(&by("[\"header:X-Event-Id\", \"/id\"]")).is_ok());
+    // Its scheme's own id is the message's, and one message carries all of them.
+    let webhook = "auth = { scheme = \"standard-webhooks\", secret = \"env:S\" }";
+    assert_problem(&source(&format!("items = \"/*\"\n{webhook}")), "1:1", key, "one set of headers");
+    assert!(read(&source(webhook)).is_ok());
+    assert!(read(&source(&format!("items = \"/*\"\n{webhook}\nidentity = {{ time = \"/at\" }}"))).is_ok());
 }
 
 #[test]
@@ -178,7 +222,7 @@ oncebook.toml:4:11 (engine.workers): `workers` takes a whole number, and this is
     workers = \"8\"
               ^^^
 oncebook.toml:5:1 (engine.typo): there is no key `typo` here: the keys are pause_max, workers, backoff, backoff_max, attempts, give_up_after
-    typo = *
+    typo = 1
     ^^^^";
     assert_eq!(error.to_string(), expected);
 }

@@ -19,6 +19,10 @@ fn a_clear_secret_is_refused_wherever_secrets_stand() {
         ("[[source]]\nname = \"a\"\nauth = { scheme = \"bearer\", secret = \"hunter2\" }\n", "source[0].auth.secret"),
         ("[[source]]\nname = \"a\"\nauth = { scheme = \"bearer\", secrets = [\"env:A\", \"hunter2\"] }\n", "source[0].auth.secrets[1]"),
         ("[[source]]\nname = \"a\"\nauth = { scheme = \"basic\", user = \"u\", password = \"hunter2\" }\n", "source[0].auth.password"),
+        (
+            "[[source]]\nname = \"a\"\nauth = { scheme = \"basic\", user = \"u\", passwords = [\"hunter2\"] }\n",
+            "source[0].auth.passwords[0]",
+        ),
         ("[qualifier]\napi_key = \"hunter2\"\n", "qualifier.api_key"),
         ("[[token]]\nname = \"n8n\"\nsecret = \"hunter2\"\n", "token[0].secret"),
     ] {
@@ -56,6 +60,50 @@ fn neighbours_on_a_shown_line_are_masked() {
     shown("[[source]]\nname = \"a\"\nauth = { scheme = \"bearer\", secret = { value = \"hunter2\" } }\n");
     shown("[[source]]\nname = \"a\"\nauth = [\"hunter2\"]\n");
     shown("[[token]]\nname = \"n8n\"\nsecret = \"hunter2\nmore = 1\n");
+}
+
+/// The excerpts of all problems of a text.
+fn excerpts(text: &str) -> String {
+    read(text).expect_err("the text is wrong").problems().iter().filter_map(|p| p.excerpt.clone()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn plain_values_on_a_shown_line_are_not_masked() {
+    assert!(excerpts("[server]\nport = 8080\n").contains("port = 8080"));
+    assert!(excerpts("[engine]\nverbose = true\n").contains("verbose = true"));
+    let line = "action = [{ name = \"hi\", target = \"crm\", after = [\"deal\", \"x\"], typo = \"hunter2\" }]\n";
+    let shown = excerpts(line);
+    assert!(shown.contains(r#"name = "hi", target = "crm", after = ["deal", "x"], typo = *"#), "{shown}");
+    let line = "source = [{ name = \"a\", map = { message = \"/m\" }, look_alike = { window = \"10m\" }, typo = 1 }]\n";
+    assert!(excerpts(line).contains(r#"map = { message = "/m" }, look_alike = { window = "10m" }, typo = 1"#), "{}", excerpts(line));
+}
+
+#[test]
+fn what_may_be_a_secret_is_masked_whatever_it_looks_like() {
+    let auth = |rest: &str| format!("[[source]]\nname = \"a\"\nauth = {{ scheme = \"basik\", header = \"x-a\", {rest} }}\n");
+    for rest in [
+        "password = \"hunter2\"",
+        "passwords = [\"hunter2\"]",
+        "pasword = \"hunter2\"",
+        "secret = { value = \"hunter2\" }",
+        "user = \"hunter2\"",
+        "anything = \"hunter2\"",
+    ] {
+        let shown = excerpts(&auth(rest));
+        assert!(shown.contains(r#"header = "x-a""#) && !shown.contains(SECRET), "{shown}");
+    }
+    for number in ["password = 4711", "pasword = 4711", "pin = 4711", "secret = [4711]", "secret = { of = { it = 4711 } }"] {
+        assert!(!excerpts(&auth(number)).contains("4711"), "{number}");
+    }
+    for line in [
+        "token = [{ name = \"n8n\", secrt = 4711, pin = 4711, other = \"hunter2\", typo = 1 }]\n",
+        "target = [{ name = \"crm\", kind = \"desk\", headers = { x-a = \"hunter2\", n = 4711 }, typo = 1 }]\n",
+        "target = [{ name = \"crm\", kind = \"desk\", headers.x.y = \"hunter2\", typo = 1 }]\n",
+        "qualifier = { api_key = 4711, apikey = 4711, my_token = 4711, base_url = \"http://m/hunter2\", typo = 1 }\n",
+    ] {
+        let shown = excerpts(line);
+        assert!(shown.contains("typo") && !shown.contains(SECRET) && !shown.contains("4711"), "{shown}");
+    }
 }
 
 #[test]

@@ -18,6 +18,9 @@ use tower::{Layer, Service};
 /// More than this is not read: no single record or page is that large.
 const ANSWER_MAX: usize = 8 * 1024 * 1024;
 
+/// No target is obeyed longer: a date far ahead, by a slip or a clock that is wrong there, would put its work to sleep.
+const RETRY_AFTER_MAX_MS: i64 = 24 * 60 * 60 * 1000;
+
 tokio::task_local! {
     /// The write under way. hyper connects within the task that sends, because connections of writes are never pooled.
     static SENDING: Arc<Sending>;
@@ -161,11 +164,14 @@ async fn whole(mut response: Response, now: UtcMs) -> Answer {
 /// RFC 9110: seconds, or a date, which is measured against our clock.
 fn retry_after(headers: &HeaderMap, now: UtcMs) -> Option<i64> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse::<u32>() {
-        return Some(i64::from(seconds) * 1000);
-    }
-    let date = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(UtcMs(date.as_millisecond()).since(now).max(0))
+    let asked_ms = if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        // A number that fits nowhere is one that is too long.
+        text.parse::<i64>().map_or(i64::MAX, |seconds| seconds.saturating_mul(1000))
+    } else {
+        let date = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+        UtcMs(date.as_millisecond()).since(now)
+    };
+    Some(asked_ms.clamp(0, RETRY_AFTER_MAX_MS))
 }
 
 /// The error and its causes. Taken without its URL: a query may hold what nobody should read.
@@ -191,7 +197,19 @@ mod tests {
         assert_eq!(read("7"), Some(7_000));
         assert_eq!(read("Sun, 06 Nov 1994 08:50:07 GMT"), Some(30_000));
         assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(0));
-        assert_eq!(read("soon"), None);
+        for soon in ["soon", "", "-7", "1.5"] {
+            assert_eq!(read(soon), None, "{soon}");
+        }
         assert_eq!(retry_after(&HeaderMap::new(), now), None);
+    }
+
+    #[test]
+    fn no_target_puts_its_work_to_sleep_for_longer_than_a_day() {
+        let now = UtcMs(784_111_777_000);
+        let read = |text: &str| retry_after(&HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]), now);
+        assert_eq!(read("86399"), Some(86_399_000));
+        for text in ["86401", "4294967295", "99999999999999999999999", "Sat, 06 Nov 2094 08:49:37 GMT"] {
+            assert_eq!(read(text), Some(86_400_000), "{text}");
+        }
     }
 }

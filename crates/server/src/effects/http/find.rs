@@ -1,7 +1,9 @@
 //! The look-up by key: every page, every record, and only what carries our key byte for byte.
 //!
 //! A CRM that does not know a filter ignores it and answers with everybody's records; that proves neither presence nor
-//! absence (`docs/connectors.md#ignored-filters`). When an absence counts as proof is the gate's business.
+//! absence (`docs/connectors.md#ignored-filters`). Neither does a 404, unless it is about a resource of this key's own
+//! (`/deals/{{ key }}`): at a collection's address it says that the address is wrong. When an absence counts as proof is
+//! the gate's business.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +12,13 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Body, Url};
 
 use super::client::Answer;
-use super::write::{id, parsed};
+use super::write::{Headers, id, parsed};
 use super::{Call, Found, Http, LookUp, Report, parse_url, scene};
 
 /// More pages than this no look-up by key can need.
 const PAGES_MAX: usize = 1000;
+
+const NO_COLLECTION: &str = "status 404: there is nothing at find.url, which a search for no record does not say; compare it with the API";
 
 /// What the pages have shown so far.
 #[derive(Default)]
@@ -23,6 +27,16 @@ struct Seen {
     others: usize,
     pages: usize,
     urls: BTreeSet<String>,
+    by_key: bool,
+}
+
+/// A look-up as it is sent.
+struct Asked {
+    headers: Headers,
+    url: Url,
+    body: Option<String>,
+    /// The path names the key, so it is the address of that one record.
+    by_key: bool,
 }
 
 /// What a page leads to.
@@ -37,11 +51,11 @@ impl Http {
         let Some(look_up) = &self.look_up else {
             return cannot_tell("this target has no look-up".to_owned());
         };
-        let (headers, mut url, body) = match self.asked(look_up, call) {
+        let Asked { headers, mut url, body, by_key } = match self.asked(look_up, call) {
             Ok(asked) => asked,
             Err(why) => return cannot_tell(why),
         };
-        let mut seen = Seen::default();
+        let mut seen = Seen { by_key, ..Seen::default() };
         let mut evidence: Option<Vec<u8>> = None;
         loop {
             let mut request = headers.request(look_up.method.clone(), url.clone());
@@ -68,11 +82,13 @@ impl Http {
         }
     }
 
-    fn asked(&self, look_up: &LookUp, call: &Call) -> Result<(super::write::Headers, Url, Option<String>), String> {
-        let scene = scene(&call.key, &call.scene, None);
-        let url = parse_url("find.url", &look_up.url.render(&scene)?)?;
-        let body = look_up.body.as_ref().map(|body| body.render(&scene)).transpose()?;
-        Ok((self.headers(call, None)?, url, body))
+    fn asked(&self, look_up: &LookUp, call: &Call) -> Result<Asked, String> {
+        let address = |key: &str| parse_url("find.url", &look_up.url.render(&scene(key, &call.scene, None))?);
+        let url = address(&call.key)?;
+        // Asked of the template by what it makes of another key: it may print the key by any way it likes.
+        let by_key = address(&format!("{}0", call.key))?.path() != url.path();
+        let body = look_up.body.as_ref().map(|body| body.render(&scene(&call.key, &call.scene, None))).transpose()?;
+        Ok(Asked { headers: self.headers(call, None)?, url, body, by_key })
     }
 }
 
@@ -84,7 +100,8 @@ impl Seen {
             200..=299 => {}
             401 | 403 => return Turn::End(Found::Closed(format!("status {}", answer.status))),
             // A page of a proxy in the API's place is not the API's answer.
-            404 if self.pages == 1 && is_the_apis_own(answer) => return Turn::End(Found::Absent),
+            404 if self.pages == 1 && self.by_key && is_the_apis_own(answer) => return Turn::End(Found::Absent),
+            404 if self.pages == 1 && !self.by_key => return cannot_tell(NO_COLLECTION.to_owned()),
             status => return cannot_tell(format!("status {status}")),
         }
         let tree = match answer.body.as_deref().map_err(Clone::clone).and_then(parsed) {

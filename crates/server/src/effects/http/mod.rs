@@ -1,9 +1,10 @@
 //! The target `http`: any JSON API, described by templates and pointers.
 //!
-//! Here its [`params`] are checked and the request is rendered, once. [`client`] sends, [`write`] reads the
-//! answer to a write, [`find`] looks up by key, [`read`] reads back. One API's habits (its limits, its search lag) are the
+//! Here its [`params`] are checked and the request is rendered, once. [`check`] tries the headers before there is an
+//! enquiry, [`client`] sends, [`write`] reads the answer to a write, [`find`] looks up by key, [`read`] reads back. One API's habits (its limits, its search lag) are the
 //! configuration's to say; nothing here knows a vendor.
 
+mod check;
 mod client;
 mod find;
 mod params;
@@ -79,27 +80,46 @@ struct Rendered {
 }
 
 impl Http {
-    /// Compiles the templates and builds the client. Errors name the key of the configuration.
+    /// Compiles the templates and builds the client. The error names every mistake, each with the key of the configuration.
     pub fn new(params: HttpParams) -> Result<Self, String> {
-        if let Some(status) = params.not_executed.iter().find(|status| !(400..600).contains(*status)) {
-            return Err(format!("not_executed: {status} is no status of a refusal (400 to 599)"));
+        let mut faults = Faults::default();
+        for status in params.not_executed.iter().filter(|status| !(400..600).contains(*status)) {
+            faults.note(format!("not_executed: {status} is no status of a refusal (400 to 599)"));
         }
-        let (class, look_up) = match params.find {
-            Some(find) => classed(find)?,
-            None => (Find::None, None),
-        };
+        let client = faults.keep(Client::build(params.timeout_ms));
+        let headers = params.headers.iter().filter_map(|(name, source)| faults.keep(header(name, source, &params.secrets))).collect();
+        let write = Write::compile(params.write, &mut faults);
+        let (class, look_up) = params.find.and_then(|find| faults.keep(classed(find))).unwrap_or((Find::None, None));
+        let look_up = look_up.and_then(|look_up| LookUp::compile(look_up, &mut faults));
+        let read = params.read.and_then(|read| Read::compile(read, &mut faults));
+        // A part that is not there has left a fault behind.
+        let (Some(client), Some(write), true) = (client, write, faults.0.is_empty()) else { return Err(faults.0.join("; ")) };
         Ok(Self {
             timeout_ms: params.timeout_ms,
             settle_ms: params.settle_ms,
-            client: Client::build(params.timeout_ms)?,
+            client,
             clock: params.clock,
-            headers: params.headers.iter().map(|(name, source)| header(name, source, &params.secrets)).collect::<Result<_, _>>()?,
-            write: Write::compile(params.write)?,
+            headers,
+            write,
             class,
-            look_up: look_up.map(LookUp::compile).transpose()?,
-            read: params.read.map(Read::compile).transpose()?,
+            look_up,
+            read,
             not_executed: params.not_executed,
         })
+    }
+}
+
+/// The mistakes that were met: one run names them all.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn note(&mut self, why: String) {
+        self.0.push(why);
+    }
+
+    fn keep<T>(&mut self, made: Result<T, String>) -> Option<T> {
+        made.map_err(|why| self.note(why)).ok()
     }
 }
 
@@ -175,47 +195,40 @@ fn classed(find: FindParams) -> Result<(Find, Option<LookUpParams>), String> {
 }
 
 impl Write {
-    fn compile(params: WriteParams) -> Result<Self, String> {
+    fn compile(params: WriteParams, faults: &mut Faults) -> Option<Self> {
         let content_type = params.content_type.to_ascii_lowercase();
         let place = match content_type.as_str() {
             "application/x-www-form-urlencoded" => Place::Url,
             kind if is_json(kind) => Place::Json,
             _ => Place::Text,
         };
-        Ok(Self {
-            method: method("write.method", &params.method)?,
-            url: Template::compile("write.url", &params.url, Place::Url)?,
-            body: Template::compile("write.body", &params.body, place)?,
-            content_type,
-            id: params.id,
-            ok: params.ok,
-        })
+        let method = faults.keep(method("write.method", &params.method));
+        let url = faults.keep(Template::compile("write.url", &params.url, Place::Url));
+        let body = faults.keep(Template::compile("write.body", &params.body, place));
+        Some(Self { method: method?, url: url?, body: body?, content_type, id: params.id, ok: params.ok })
     }
 }
 
 impl LookUp {
-    fn compile(params: LookUpParams) -> Result<Self, String> {
-        Ok(Self {
-            method: method("find.method", &params.method)?,
-            url: Template::compile("find.url", &params.url, Place::Url)?,
-            body: params.body.as_ref().map(|body| Template::compile("find.body", body, Place::Json)).transpose()?,
-            params,
-        })
+    fn compile(params: LookUpParams, faults: &mut Faults) -> Option<Self> {
+        let method = faults.keep(method("find.method", &params.method));
+        let url = faults.keep(Template::compile("find.url", &params.url, Place::Url));
+        let body = params.body.as_ref().map(|body| Template::compile("find.body", body, Place::Json)).transpose();
+        let body = faults.keep(body);
+        Some(Self { method: method?, url: url?, body: body?, params })
     }
 }
 
 impl Read {
-    fn compile(params: ReadParams) -> Result<Self, String> {
-        let expect = params.expect.iter().map(|(pointer, source)| {
-            let template = Template::compile(&format!("read.expect.{pointer}"), source, Place::Text)?;
-            Ok((pointer.clone(), template))
+    fn compile(params: ReadParams, faults: &mut Faults) -> Option<Self> {
+        let method = faults.keep(method("read.method", &params.method));
+        let url = faults.keep(Template::compile("read.url", &params.url, Place::Url));
+        let expected = params.expect.iter().filter_map(|(pointer, source)| {
+            let template = Template::compile(&format!("read.expect.{pointer}"), source, Place::Text);
+            Some((pointer.clone(), faults.keep(template)?))
         });
-        Ok(Self {
-            method: method("read.method", &params.method)?,
-            url: Template::compile("read.url", &params.url, Place::Url)?,
-            expect: expect.collect::<Result<_, String>>()?,
-            key: params.key,
-        })
+        let expect = expected.collect();
+        Some(Self { method: method?, url: url?, expect, key: params.key })
     }
 }
 

@@ -63,7 +63,7 @@ pub struct FindParams {
 pub struct LookUpParams {
     /// `GET`, or `POST` for a search.
     pub method: String,
-    /// Template of the URL.
+    /// Template of the URL. A 404 proves absence only where its path names the key (`/deals/{{ key }}`).
     pub url: String,
     /// Template of a JSON body, for a search.
     pub body: Option<String>,

@@ -126,6 +126,46 @@ fn mistakes_of_the_configuration_are_named() {
 }
 
 #[test]
+fn all_mistakes_of_one_target_are_named_at_once() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let mut params = params("http://127.0.0.1:1");
+    params.write.body = "{{ enquiry".to_owned();
+    params.write.url = "{{ nobody }}".to_owned();
+    params.find.as_mut().unwrap().look_up.as_mut().unwrap().url = "{{ nothing }}".to_owned();
+    let read = params.read.as_mut().unwrap();
+    read.method = "G ET".to_owned();
+    read.expect = BTreeMap::from([(pointer("/a"), "{{ x }}".to_owned()), (pointer("/b"), "{{ y }}".to_owned())]);
+    params.headers.insert("X-Team".to_owned(), "{{ team }}".to_owned());
+    let why = Http::new(params).err().unwrap();
+    for key in
+        ["headers.X-Team: ", "write.url: ", "write.body, line 1: ", "find.url: ", "read.method: ", "read.expect./a", "read.expect./b"]
+    {
+        assert!(why.contains(key), "{key}: {why}");
+    }
+    assert_eq!(why.matches("; ").count(), 6 + why.matches("; known").count(), "{why}");
+}
+
+#[test]
+fn a_secret_that_is_not_set_is_found_before_there_is_an_enquiry() {
+    let with = |headers: &[(&str, &str)]| {
+        let mut params = params("http://127.0.0.1:1");
+        params.headers.extend(headers.iter().map(|(name, template)| ((*name).to_owned(), (*template).to_owned())));
+        http(params).check()
+    };
+    assert_eq!(with(&[("X-Other", "{{ enquiry.other.branch }}-{{ enquiry.contact.phone }}-{{ qualification.budget }}-{{ id }}")]), Ok(()));
+    let problems =
+        with(&[("X-Api-Key", "{{ secret('env:NOT_THERE') }}"), ("X-Slip", "{{ secret('env:CRM_TOKEN') }}{{ enquiry.contact.emial }}")])
+            .unwrap_err();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].starts_with("headers.X-Api-Key") && problems[0].contains("env:NOT_THERE is not set"), "{problems:?}");
+    assert!(problems[1].starts_with("headers.X-Slip"), "{problems:?}");
+    let mut params = params("http://127.0.0.1:1");
+    params.secrets = Arc::new(|_| Ok("very-secret\ntoken".to_owned()));
+    let problems = http(params).check().unwrap_err();
+    assert!(problems[0].starts_with("headers.") && !problems[0].contains("very-secret"), "{problems:?}");
+}
+
+#[test]
 fn what_is_rendered_is_whole_and_holds_no_secret() {
     let target = http(params("http://127.0.0.1:1"));
     let rendered = String::from_utf8(target.render(KEY, &scene_json()).unwrap()).unwrap();

@@ -5,11 +5,12 @@
 
 use domain::tree::Tree;
 use evidence::Facts;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use minijinja::Value;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Body, Method, Request, Url};
 
 use super::client::{Answer, NoAnswer};
-use super::{Call, Http, Outcome, Rendered, Report, parse_url, scene};
+use super::{Call, Http, Outcome, Rendered, Report, Template, parse_url, scene};
 
 /// How much of an answer is kept as evidence.
 const KEPT_MAX: usize = 64 * 1024;
@@ -58,8 +59,7 @@ impl Http {
         let scene = scene(&call.key, &call.scene, id);
         let (mut map, mut secrets) = (HeaderMap::new(), Vec::new());
         for (name, template) in &self.headers {
-            let text = template.render(&scene)?;
-            let mut value = HeaderValue::from_bytes(text.as_bytes()).map_err(|_| format!("headers.{name}: no header may hold this"))?;
+            let (text, mut value) = Self::header(name, template, &scene)?;
             if template.is_secret() {
                 value.set_sensitive(true);
                 secrets.extend(text.split_whitespace().filter(|part| part.len() >= SECRET_MIN).map(str::to_owned));
@@ -67,6 +67,13 @@ impl Http {
             map.insert(name.clone(), value);
         }
         Ok(Headers { map, secrets })
+    }
+
+    /// One header's text, and the header.
+    pub(super) fn header(name: &HeaderName, template: &Template, scene: &Value) -> Result<(String, HeaderValue), String> {
+        let text = template.render(scene)?;
+        let value = HeaderValue::from_bytes(text.as_bytes()).map_err(|_| format!("headers.{name}: no header may hold this"))?;
+        Ok((text, value))
     }
 
     fn meaning(&self, answer: &Answer, headers: &Headers) -> Outcome {

@@ -37,7 +37,7 @@ fn leaves_are_taken_as_sent() {
 #[test]
 fn a_list_of_leaves_is_joined_and_anything_else_is_absent() {
     let body = r#"{"l":["a",1,null,true],"e":[],"m":{"x":1},"deep":["a",["b"]],"n":null}"#;
-    let at = |pointer: &str| text_at(&place(pointer), &tree(body), &[]);
+    let at = |pointer: &str| place(pointer).text(&tree(body), &[]);
     assert_eq!(at("/l").as_deref(), Some("a, 1, true"));
     for absent in ["/e", "/m", "/deep", "/n", "/missing", "header:x"] {
         assert_eq!(at(absent), None, "{absent}");

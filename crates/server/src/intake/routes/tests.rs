@@ -1,6 +1,11 @@
 //! The way in over HTTP, as far as it goes with a book that is shut.
 
+use std::future::IntoFuture as _;
+use std::sync::Mutex;
+
+use domain::time::{Later, UtcMs};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tower::ServiceExt as _;
 
 use super::super::signature::{Auth, Secret};
@@ -66,6 +71,76 @@ async fn a_body_too_large_is_refused_whatever_length_was_declared() {
     // One that just fits goes on to the book, which is shut here.
     let (parts, _) = ask(setup(), request("POST", "/in/website", Body::from(vec![b' '; 1024]))).await;
     assert_eq!(parts.status, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+/// A clock that nobody waits for: who sleeps until an instant wakes at once, and then it is that instant.
+struct Leaping(Mutex<UtcMs>);
+
+impl Leaping {
+    fn ahead(&self, ms: i64) {
+        let mut now = self.0.lock().unwrap();
+        *now = now.plus(ms);
+    }
+}
+
+impl Clock for Leaping {
+    fn now(&self) -> UtcMs {
+        *self.0.lock().unwrap()
+    }
+    fn sleep_until(&self, at: UtcMs) -> Later<'_> {
+        Box::pin(poll_fn(move |_| {
+            let mut now = self.0.lock().unwrap();
+            *now = at.max(*now);
+            Poll::Ready(())
+        }))
+    }
+}
+
+/// How long a body is read of which a byte comes every so many ms, as many as are given, and which then stands still.
+async fn dripped(every_ms: i64, mut left: usize) -> (i64, Result<Bytes, Cut>) {
+    let clock = Leaping(Mutex::new(NOW));
+    let drip = |_: &mut Context<'_>| {
+        if left == 0 {
+            return Poll::Pending;
+        }
+        left -= 1;
+        clock.ahead(every_ms);
+        Poll::Ready(Some(Ok(Bytes::from_static(b" "))))
+    };
+    let read = read_whole(drip, 1024, &clock).await;
+    (clock.now().since(NOW), read)
+}
+
+#[tokio::test]
+async fn a_body_that_stands_still_or_never_ends_is_given_up() {
+    for (every_ms, left, waited_ms) in [(0, 0, 10_000), (9_000, 2, 28_000), (9_000, 100, 63_000), (1_000, 55, 60_000)] {
+        let (waited, read) = dripped(every_ms, left).await;
+        assert!(matches!(read, Err(Cut::TooSlow)), "{every_ms} {left}: {read:?}");
+        assert_eq!(waited, waited_ms, "{every_ms} {left}");
+    }
+}
+
+#[tokio::test]
+async fn a_stuck_sender_is_answered_and_its_connection_closed() {
+    let (intake, _) = intake_at(setup(), None, NOW);
+    let intake = Intake { clock: Arc::new(Leaping(Mutex::new(NOW))), ..intake };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = axum::serve(listener, router(Arc::new(intake))).into_future();
+    let asking = async {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"POST /in/website HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{").await.unwrap();
+        let mut answer = String::new();
+        // To the end: the other side closes, though this one has not sent all that it announced.
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let answer = tokio::select! {
+        answer = asking => answer,
+        _ = serving => panic!("the server ended"),
+    };
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("connection: close\r\n"), "{answer}");
+    assert!(answer.contains("application/problem+json") && answer.contains(r#""code":"too-slow""#), "{answer}");
 }
 
 #[tokio::test]

@@ -52,6 +52,10 @@ impl Store for Shut {
     async fn commit(&self, _: Step) -> Result<(), Error> {
         shut()
     }
+    async fn case(&self, _: &EnquiryId) -> Result<Option<store::Case>, Error> {
+        shut()
+    }
+
     async fn dossier(&self, _: &EnquiryId) -> Result<Option<Dossier>, Error> {
         shut()
     }

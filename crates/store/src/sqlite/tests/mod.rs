@@ -171,3 +171,28 @@ async fn a_damaged_record_is_corrupt_and_its_table_is_named() {
     damage("enquiries", "version");
     assert!(matches!(book.dossier(&id).await.err().unwrap(), Error::Corrupt(_)));
 }
+
+/// The columns beside an entry are outside its hash: a row that was moved, or filed under another enquiry, is damage too.
+#[tokio::test]
+async fn i11_a_journal_row_in_another_place_than_its_own_is_damage_that_is_named() {
+    for sql in ["UPDATE journal SET enquiry = NULL WHERE seq = 2", "UPDATE journal SET seq = 9999 WHERE seq = 2"] {
+        let dir = Dir::new();
+        let book = open(&dir);
+        enter(&*book, post("1", "77", "a")).await;
+        beside(&dir).execute_batch(sql).unwrap();
+        let error = book.journal_after(None, 9).await.err().unwrap();
+        assert!(matches!(&error, Error::Corrupt(what) if what.starts_with("journal: entry ")), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_something_else_and_a_book_without_its_secret_are_not_opened() {
+    let dir = Dir::new();
+    beside(&dir).execute_batch("CREATE TABLE customers (id INTEGER)").unwrap();
+    let error = Sqlite::open(dir.options(2, T0)).err().unwrap();
+    assert!(matches!(&error, Error::Refused(why) if why.contains("something else")), "{error}");
+    let dir = Dir::new();
+    drop(open(&dir));
+    beside(&dir).execute_batch("DELETE FROM meta").unwrap();
+    assert!(Sqlite::open(dir.options(2, T0)).is_err(), "with a new secret nothing would be recognised");
+}

@@ -32,6 +32,7 @@ const TABLE: &str = "
     not_there    .       .        .       .    .        .              .          .          .       U/l     U/l               U/l                U/l          U/l           U/l            .            .      .
     it_is        D/r     .        D/r     .    .        .              .          D/r        D/r     D/r     D/r               D/r                D/r          D/r           D/r            D/r          D/r    D/r
     again        P/w     .        U/w     D/w  V/w      V/w            .          D/w        U/w     P/w     U/w               U/w                U/w          U/w           P/w            U/w          P/w    U/w
+    accept       .       .        .       .    .        .              .          N/e        .       .       .                 .                  .            .             .              .            .      .
     close        C/e     .        C/e     .    .        .              .          C/e        C/e     C/e     C/e               C/e                C/e          C/e           C/e            C/e          .      .
 ";
 
@@ -69,7 +70,7 @@ fn the_table_has_every_phase_and_every_observation() {
     let step = Case::planned(RULES).step;
     let mut seen = OBSERVATIONS.iter().map(|(_, observe)| variant(&observe(&step))).collect::<Vec<_>>();
     seen.dedup();
-    assert_eq!(seen, (0..19).collect::<Vec<_>>());
+    assert_eq!(seen, (0..20).collect::<Vec<_>>());
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn phases() -> Vec<(&'static str, Step)> {
 type Observe = fn(&Step) -> Observation;
 
 /// The table's rows.
-const OBSERVATIONS: [(&str, Observe); 23] = [
+const OBSERVATIONS: [(&str, Observe); 24] = [
     ("begin", |_| begin()),
     ("lost", |_| lost(None)),
     ("not_sent", |_| not_sent()),
@@ -179,6 +180,7 @@ const OBSERVATIONS: [(&str, Observe); 23] = [
     ("not_there", |step| not_there(step.latest())),
     ("it_is", |_| it_is("r9")),
     ("again", |_| Observation::Again),
+    ("accept", |_| Observation::Accept),
     ("close", |_| closes()),
 ];
 
@@ -203,6 +205,7 @@ fn variant(seen: &Observation) -> u32 {
         Observation::NotThere { .. } => 15,
         Observation::ItIs { .. } => 16,
         Observation::Again => 17,
-        Observation::Close { .. } => 18,
+        Observation::Accept => 18,
+        Observation::Close { .. } => 19,
     }
 }

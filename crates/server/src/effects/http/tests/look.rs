@@ -50,11 +50,30 @@ async fn an_answer_that_proves_nothing_says_so() {
 }
 
 #[tokio::test]
-async fn an_empty_list_and_a_404_are_absences_and_a_401_closes() {
-    for reply in [page("", "null"), Reply::says(404, r#"{"message": "no such deal"}"#), Reply::says(404, "")] {
-        assert_eq!(looked(|_| vec![reply], false).await.0.what, Found::Absent);
-    }
+async fn an_empty_list_is_an_absence_and_a_401_closes() {
+    assert_eq!(looked(|_| vec![page("", "null")], false).await.0.what, Found::Absent);
     assert!(matches!(looked(|_| vec![Reply::says(401, "")], false).await.0.what, Found::Closed(_)));
+}
+
+#[tokio::test]
+async fn a_404_is_an_absence_only_at_the_address_of_the_one_record() {
+    let ask = async |url: &str, body: &str| {
+        let fake = Fake::new(|_| vec![Reply::says(404, body)]);
+        let mut params = params(&fake.base);
+        params.find.as_mut().unwrap().look_up.as_mut().unwrap().url = format!("{}{url}", fake.base);
+        let target = http(params);
+        target.look_up(&call(&target)).await.what
+    };
+    for body in [r#"{"message": "no such deal"}"#, ""] {
+        for own in ["/deals/{{ key }}", "/deals/{{ key|urlencode }}/record?full=1", "/deals/{% if true %}k-{{ key }}{% endif %}"] {
+            assert_eq!(ask(own, body).await, Found::Absent, "{own}");
+        }
+        for shared in ["/dea1s?external_key={{ key }}", "/v9/search", "/deals/{{ action }}?q={{ key }}", "/deals#{{ key }}"] {
+            let found = ask(shared, body).await;
+            assert!(matches!(&found, Found::CannotTell(why) if why.contains("find.url")), "{shared}: {found:?}");
+        }
+    }
+    assert!(matches!(ask("/deals/{{ key }}", "<html>nginx</html>").await, Found::CannotTell(_)));
 }
 
 #[tokio::test]
