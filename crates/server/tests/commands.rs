@@ -324,29 +324,38 @@ async fn a_copy_of_what_is_held_and_a_replay_are_told_as_they_are() {
 }
 
 /// The files of a book that nobody has open, in a directory of their own: what a person copies.
-fn copied(from: &Path) -> world::Dir {
+fn copied(from: &Path, files: &[&str]) -> world::Dir {
     let to = world::Dir::new();
-    for file in ["book.db", "book.db-wal"].into_iter().filter(|file| from.join(file).exists()) {
+    for file in files {
         std::fs::copy(from.join(file), to.0.join(file)).unwrap();
     }
     std::fs::write(to.0.join("oncebook.toml"), placed(&to.0, "")).unwrap();
     to
 }
 
+/// What a person reads of a copy.
+fn is_the_book(copy: &world::Dir) {
+    run(&copy.0, &["show", KEY]).well().says(&["Avery Sample"]);
+    run(&copy.0, &["evidence", "verify"]).well().says(&["The chain is whole"]);
+}
+
 #[tokio::test]
-async fn a_copy_of_a_stopped_book_with_its_wal_is_the_book() {
-    let stopped = world::process::Process::start("", None).await;
-    let dir = std::sync::Arc::clone(&stopped.dir);
-    stopped.post("web", LEAD).await;
-    assert_eq!(stopped.terminate().await, Some(0));
-    let killed = world::process::Process::start_logged("").await;
-    killed.post("web", LEAD).await;
-    let (_, crashed) = killed.end().await;
-    for dir in [&dir, &crashed] {
-        let copy = copied(&dir.0);
-        run(&copy.0, &["show", KEY]).well().says(&["Avery Sample"]);
-        run(&copy.0, &["evidence", "verify"]).well().says(&["The chain is whole"]);
-    }
+async fn after_a_clean_stop_the_book_is_one_file() {
+    let server = world::process::Process::start("", None).await;
+    let dir = std::sync::Arc::clone(&server.dir);
+    server.post("web", LEAD).await;
+    run(&dir.0, &["show", KEY]).well();
+    assert_eq!(server.terminate().await, Some(0));
+    assert!(!dir.0.join("book.db-wal").exists());
+    is_the_book(&copied(&dir.0, &["book.db"]));
+}
+
+#[tokio::test]
+async fn after_a_crash_a_copy_with_its_wal_is_the_book() {
+    let server = world::process::Process::start_logged("").await;
+    server.post("web", LEAD).await;
+    let (_, dir) = server.end().await;
+    is_the_book(&copied(&dir.0, &["book.db", "book.db-wal"]));
 }
 
 #[test]

@@ -21,8 +21,8 @@ pub(super) fn check(common: &Common, out: &mut dyn Write) -> Result<Ended, CliEr
     let (sources, targets, actions) = (config.sources.len(), config.targets.len(), config.actions.len());
     let file = config.file.as_ref().map_or_else(|| "the defaults".to_owned(), |file| file.display().to_string());
     writeln!(out, "{file}: good ({sources} sources, {targets} targets, {actions} actions)")?;
-    for action in config.actions.iter().filter(|action| action.per_address.is_some()) {
-        writeln!(out, "note: action '{}': per_address is read, and not enforced in this version", action.name)?;
+    for note in config.notes() {
+        writeln!(out, "note: {note}")?;
     }
     Ok(Ended::Well)
 }

@@ -159,7 +159,7 @@ fn only_decisions_that_fit_are_offered() {
     };
     assert_eq!(of(Phase::Review { why: Why::CannotAsk }), ["not_there", "it_is", "dismiss"]);
     assert_eq!(of(Phase::Review { why: Why::CannotTell }), ["again", "not_there", "it_is", "dismiss"]);
-    assert_eq!(of(Phase::Mismatched { id: "d".to_owned(), what: "title".to_owned() }), ["again", "it_is", "dismiss"]);
+    assert_eq!(of(Phase::Mismatched { id: "d".to_owned(), what: "title".to_owned() }), ["again", "approve", "it_is", "dismiss"]);
     assert_eq!(of(Phase::Verified { id: "d".to_owned(), audit_due: None }), [""; 0]);
 }
 
@@ -224,6 +224,19 @@ fn a_target_is_open_unless_the_book_says_otherwise() {
         (&value["state"], &value["why"], &value["paused_at"]),
         (&json!("paused"), &json!("401"), &json!("2026-03-02T09:15:04.120Z"))
     );
+}
+
+#[tokio::test]
+async fn a_target_that_is_configured_no_more_is_told_of_while_something_waits_for_it() {
+    let book = Book::open();
+    let state =
+        |name: &str, paused: Option<&str>| store::TargetState { name: name.to_owned(), paused: paused.map(|why| (NOW, why.to_owned())) };
+    let targets = vec![state("crm", None), state("old", Some("it is not configured")), state("older", None)];
+    book.store.commit(store::Step { at: NOW, targets, ..store::Step::default() }).await.unwrap();
+    let setup = TargetSetup { name: "crm".to_owned(), kind: "http".to_owned(), mode: "live".to_owned() };
+    let listed = Reader::new(std::sync::Arc::clone(&book.store)).targets(&[setup]).await.unwrap();
+    let told: Vec<_> = listed.iter().map(|target| (target.name.as_str(), target.kind.as_str(), target.state)).collect();
+    assert_eq!(told, [("crm", "http", "open"), ("old", "unconfigured", "paused")]);
 }
 
 #[test]

@@ -16,6 +16,8 @@ fn of_whole(what: &str, told: Told<'_>) -> Option<String> {
         "held" => format!("held for a person{}", told.because()),
         "skipped" => format!("will not be done{}", told.because()),
         "postponed" => format!("put off until {}{}", told.text("until"), told.because()),
+        "dismissed" => "a person decided that it is not to be done".to_owned(),
+        // As books of an earlier version say it.
         "released" if told.maybe("state") == Some("skipped") => "a person decided that it is not to be done".to_owned(),
         "released" => "a person let it go on".to_owned(),
         // A replay: the step is where it was, and the target is asked about it.

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 /// Every kind that the store, the engine and the evidence write.
-const KINDS: [&str; 39] = [
+const KINDS: [&str; 40] = [
     "delivery.received",
     "enquiry.normalised",
     "enquiry.qualified",
@@ -27,6 +27,7 @@ const KINDS: [&str; 39] = [
     "effect.held",
     "effect.skipped",
     "effect.released",
+    "effect.dismissed",
     "effect.decided",
     "effect.postponed",
     "effect.intended",
