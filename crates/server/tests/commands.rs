@@ -94,7 +94,20 @@ async fn a_book_is_listed_and_an_enquiry_is_shown_by_any_of_its_names() {
     }
     let unknown = run(dir, &["show", "nobody"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (2, ""));
-    unknown.says(&["nobody", "enq_", "dlv_", "`oncebook enquiries`"]);
+    unknown.says(&["'nobody', nor web:submission:nobody", "enq_", "dlv_", " enquiries`"]);
+}
+
+#[tokio::test]
+async fn an_enquiry_is_called_by_the_id_that_its_sender_gave_it() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    let other = world.post("web", &LEAD.replace("40 chairs", "50 chairs")).await;
+    assert_eq!(other["verdict"], "conflict");
+    let dir = leave(world);
+    assert_eq!(run(&dir.0, &["show", "lead_77"]).well().out, run(&dir.0, &["show", KEY]).well().out);
+    run(&dir.0, &["show", "lead_77~2"]).well().says(&["web:submission:lead_77~2  (held)"]);
+    run(&dir.0, &["replay", "lead_77"]).well().says(&["a new run begins"]);
+    assert_eq!(run(&dir.0, &["show", "lead_7"]).code, 2);
 }
 
 #[tokio::test]
@@ -119,7 +132,17 @@ async fn an_empty_book_says_how_to_post_and_a_missing_one_how_to_make_it() {
     run(&dir.0, &["review"]).well().says(&["Nothing waits for a person"]);
     let empty = world::Dir::new();
     std::fs::write(empty.0.join("oncebook.toml"), placed(&empty.0, "")).unwrap();
-    for args in [&["enquiries"][..], &["show", KEY], &["review"], &["review", "rev_1", "approve"], &["replay", KEY], &["pause", "crm"]] {
+    for args in [
+        &["enquiries"][..],
+        &["show", KEY],
+        &["review"],
+        &["review", "rev_1", "approve"],
+        &["replay", KEY],
+        &["pause", "crm"],
+        &["deliveries"],
+        &["targets"],
+        &["evidence", "verify"],
+    ] {
         let ran = run(&empty.0, args);
         assert_eq!(ran.code, 2, "{args:?}");
         ran.says(&["there is no book", "`oncebook serve`"]);
@@ -148,7 +171,9 @@ async fn a_look_alike_is_listed_approved_and_then_done() {
     run(&dir.0, &["show", id]).well().says(&["jo"]);
     let decided = run(&dir.0, &["review", id, "approve"]);
     assert_eq!(decided.code, 2);
-    decided.says(&["approved (by jo)", "review` lists"]);
+    decided.says(&["was decided at", "approved (by jo)", "review` lists"]);
+    let looked = run(&dir.0, &["review", id]);
+    assert_eq!((looked.code, looked.err), (2, decided.err), "looking says the same as deciding");
     let unknown = run(&dir.0, &["review", "rev_nothing", "approve"]);
     assert_eq!(unknown.code, 2);
     unknown.says(&["no review item 'rev_nothing'", "review` lists"]);
@@ -185,6 +210,164 @@ async fn a_quarantined_delivery_is_shown_and_read_again() {
 }
 
 #[tokio::test]
+async fn what_nothing_came_of_is_found_listed_looked_at_and_read_again() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    let broken = "{\"submission_id\": \u{1b}[2J";
+    let kept = world.post("web", broken).await["delivery"].as_str().unwrap().to_owned();
+    let bytes = world.deliver("web", &[("content-type", "application/json")], &[0xff, 0x00]).await["delivery"].as_str().unwrap().to_owned();
+    let dir = leave(world);
+    let dir = &dir.0;
+    run(dir, &["review"]).well().says(&["Nothing waits for a person", "2 deliveries quarantined", "deliveries --state quarantined"]);
+    let all = run(dir, &["deliveries"]).well();
+    all.says(&["2026-03-02 09:15", &kept, "web", "quarantined", "accepted", KEY, "show ID --body"]);
+    let listed = run(dir, &["deliveries", "--state", "quarantined", "--source", "web", "--json"]).well().json();
+    let (item, reason) = (&listed["items"][1], listed["items"][1]["reason"].as_str().unwrap());
+    assert_eq!(
+        (&item["id"], &item["source"], &item["verdict"], &item["key"]),
+        (&json!(kept), &json!("web"), &json!("quarantined"), &Value::Null)
+    );
+    assert!(!reason.is_empty() && item["arrived_at"] == "2026-03-02T09:15:04.000Z");
+    let first = run(dir, &["deliveries", "--limit", "1", "--json"]).well().json();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    run(dir, &["deliveries", "--limit", "1"]).well().says(&[&format!("deliveries --limit 1 --cursor {cursor}")]);
+    run(dir, &["deliveries", "--limit", "1", "--cursor", cursor]).well().says(&[&kept]);
+    run(dir, &["deliveries", "--state", "refused"]).well().says(&["No delivery matches"]);
+
+    assert_eq!(run(dir, &["show", &kept, "--body"]).well().out, "{\"submission_id\": \u{241b}[2J\n");
+    let body = run(dir, &["show", &kept, "--body", "--json"]).well().json();
+    assert_eq!((&body["utf8"], &body["length"]), (&json!(broken), &json!(broken.len())));
+    let body = run(dir, &["show", &bytes, "--body", "--json"]).well().json();
+    assert_eq!((&body["base64"], &body["utf8"]), (&json!("/wA="), &Value::Null));
+    let none = run(dir, &["show", KEY, "--body"]);
+    assert_eq!(none.code, 2);
+    none.says(&["goes with a delivery's id", "deliveries` lists"]);
+}
+
+/// Once the rule is mended and a person had it read again, nothing is left to be seen to.
+#[tokio::test]
+async fn a_delivery_that_came_again_is_no_longer_told_of() {
+    let strict = "[[source]]\nname = \"web\"\nidentity = { time = \"/at\" }\nmap = { \"contact.email\" = \"/email\" }\n";
+    let world = world(strict).await;
+    let body = r#"{"at":"2026-03-02 09:15:04","email":"avery@example.com"}"#;
+    let kept = world.post("web", body).await;
+    assert_eq!(kept["verdict"], "quarantined", "a local time without a zone");
+    let dir = leave(world);
+    run(&dir.0, &["review"]).well().says(&["1 delivery quarantined"]);
+    let mended = strict.replace("\nidentity", "\ntimezone = \"Europe/Berlin\"\nidentity");
+    std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, &mended)).unwrap();
+    run(&dir.0, &["identity", "accept", "web"]).well();
+    let id = kept["delivery"].as_str().unwrap();
+    run(&dir.0, &["replay", id]).well().says(&["read again: accepted"]);
+    let queue = run(&dir.0, &["review"]).well();
+    assert!(!queue.out.contains("quarantined"), "{}", queue.out);
+    run(&dir.0, &["deliveries", "--state", "quarantined"]).well().says(&[id, "came again as"]);
+}
+
+#[tokio::test]
+async fn what_was_refused_is_listed_apart() {
+    let closed =
+        "[[source]]\nname = \"web\"\nauth = { scheme = \"bearer\", secret = \"file:SECRET\" }\nidentity = { submission = \"/id\" }\n";
+    let secret = world::Dir::new();
+    std::fs::write(secret.0.join("token"), "token").unwrap();
+    let closed = closed.replace("SECRET", secret.0.join("token").to_str().unwrap());
+    let world = world(&closed).await;
+    let stranger = world::raw(&[("content-type", "application/json")], br#"{"id":"1"}"#);
+    assert!(world.app.intake.deliver("web", stranger).await.is_err());
+    let dir = leave(world);
+    run(&dir.0, &["review"]).well().says(&["1 delivery refused as not authentic", "deliveries --state refused"]);
+    run(&dir.0, &["deliveries"]).well().says(&["stand apart", "deliveries --state refused"]);
+    let listed = run(&dir.0, &["deliveries", "--state", "refused", "--json"]).well().json();
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    run(&dir.0, &["show", id, "--body"]).well().says(&[r#"{"id":"1"}"#]);
+}
+
+#[tokio::test]
+async fn one_head_is_kept_and_shows_a_later_change() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    let world = world.restart().await;
+    world.post("web", LEAD).await;
+    let dir = leave(world);
+    let told = run(&dir.0, &["evidence", "verify", "--json"]).well().json();
+    let (heads, head) = (told["heads"].as_array().unwrap(), told["head"].as_str().unwrap());
+    assert!(heads.len() == 2 && heads.iter().any(|one| one == head));
+    let text = run(&dir.0, &["evidence", "verify"]).well();
+    assert_eq!(text.out.matches("str_").count(), 1, "{}", text.out);
+    text.says(&[head, "in 2 streams", "Keep this head", "evidence verify --head HEAD"]);
+    run(&dir.0, &["evidence", "verify", "--head", head]).well();
+    // The head of the newest stream stands for the older one: its last entry goes, and it shows without the older's head.
+    let book = rusqlite::Connection::open(dir.0.join("book.db")).unwrap();
+    let cut = "DELETE FROM journal WHERE stream = (SELECT min(ord) FROM streams) AND seq = (SELECT max(seq) FROM journal WHERE stream = (SELECT min(ord) FROM streams))";
+    assert_eq!(book.execute(cut, []).unwrap(), 1);
+    drop(book);
+    let cut = run(&dir.0, &["evidence", "verify", "--head", head]);
+    assert_eq!(cut.code, 1, "{}{}", cut.out, cut.err);
+    cut.says(&["FAULT", "restore the book from a backup"]);
+}
+
+#[tokio::test]
+async fn a_copy_of_what_is_held_and_a_replay_are_told_as_they_are() {
+    let world = world("").await;
+    world.post("web", LEAD).await;
+    world.work_for(0).await;
+    let other = LEAD.replace("40 chairs", "50 chairs");
+    assert_eq!(world.post("web", &other).await["verdict"], "conflict");
+    assert_eq!(world.post("web", &other).await["verdict"], "redelivery");
+    let dir = leave(world);
+    let held = run(&dir.0, &["show", "lead_77~2"]).well();
+    assert!(held.out.contains("suppressed as a duplicate") && !held.out.contains("carried out"), "{}", held.out);
+    run(&dir.0, &["replay", KEY]).well();
+    let replayed = run(&dir.0, &["show", KEY]).well();
+    replayed.says(&["looked at again"]);
+    assert!(!replayed.out.contains("from verified to verified"), "{}", replayed.out);
+}
+
+/// The files of a book that nobody has open, in a directory of their own: what a person copies.
+fn copied(from: &Path, files: &[&str]) -> world::Dir {
+    let to = world::Dir::new();
+    for file in files {
+        std::fs::copy(from.join(file), to.0.join(file)).unwrap();
+    }
+    std::fs::write(to.0.join("oncebook.toml"), placed(&to.0, "")).unwrap();
+    to
+}
+
+/// What a person reads of a copy.
+fn is_the_book(copy: &world::Dir) {
+    run(&copy.0, &["show", KEY]).well().says(&["Avery Sample"]);
+    run(&copy.0, &["evidence", "verify"]).well().says(&["The chain is whole"]);
+}
+
+#[tokio::test]
+async fn after_a_clean_stop_the_book_is_one_file() {
+    let server = world::process::Process::start("", None).await;
+    let dir = std::sync::Arc::clone(&server.dir);
+    server.post("web", LEAD).await;
+    run(&dir.0, &["show", KEY]).well();
+    assert_eq!(server.terminate().await, Some(0));
+    assert!(!dir.0.join("book.db-wal").exists());
+    is_the_book(&copied(&dir.0, &["book.db"]));
+}
+
+#[tokio::test]
+async fn after_a_crash_a_copy_with_its_wal_is_the_book() {
+    let server = world::process::Process::start_logged("").await;
+    server.post("web", LEAD).await;
+    let (_, dir) = server.end().await;
+    is_the_book(&copied(&dir.0, &["book.db", "book.db-wal"]));
+}
+
+#[test]
+fn dismissing_needs_a_reason() {
+    let empty = world::Dir::new();
+    std::fs::write(empty.0.join("oncebook.toml"), placed(&empty.0, "")).unwrap();
+    let bare = run(&empty.0, &["review", "rev_1", "dismiss"]);
+    assert_eq!(bare.code, 2);
+    bare.says(&["--reason"]);
+}
+
+#[tokio::test]
 async fn a_suppression_under_a_weak_key_is_undone_by_name() {
     let world = world(WEAK).await;
     let body = r#"{"email":"avery@example.com","message":"Need a quote"}"#;
@@ -211,6 +394,25 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
     let book = store::sqlite::Sqlite::open_to_read(&dir.0.join("book.db")).unwrap();
     let states = store::Store::targets(&book).await.unwrap();
     assert_eq!(states[0].paused.as_ref().map(|(_, why)| why.as_str()), Some("moving house"));
+    run(&dir.0, &["targets"]).well().says(&[
+        "crm",
+        "desk",
+        "live",
+        "paused",
+        "since 20",
+        "moving house",
+        "resume crm",
+        "mail",
+        "outbox",
+        "open",
+    ]);
+    let targets = run(&dir.0, &["targets", "--json"]).well().json();
+    let crm = &targets["items"][0];
+    assert_eq!(
+        (&crm["name"], &crm["kind"], &crm["state"], &crm["why"]),
+        (&json!("crm"), &json!("desk"), &json!("paused"), &json!("moving house"))
+    );
+    assert!(crm["paused_at"].is_string() && targets["items"][1]["paused_at"].is_null());
     run(&dir.0, &["resume", "crm"]).well().says(&["crm: resumed"]);
     let unknown = run(&dir.0, &["pause", "crn"]);
     assert_eq!(unknown.code, 2);

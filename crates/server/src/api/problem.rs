@@ -1,5 +1,7 @@
 //! The API's errors: which is which problem, and the one place where they become answers and are logged.
 
+use axum::extract::NestedPath;
+use axum::extract::rejection::NestedPathRejection;
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, HeaderName, RETRY_AFTER};
 use http::{HeaderValue, StatusCode, Uri};
@@ -121,8 +123,11 @@ impl From<NotAName> for Problem {
 }
 
 /// The answer where no route is; the composition root's fallback too.
-pub async fn no_route(uri: Uri) -> Problem {
-    problem(StatusCode::NOT_FOUND, "no-route", "No such route", format!("nothing is at {}", uri.path()))
+///
+/// Inside a nest the URI has lost what the nest stands at: the caller is told the path that was asked for.
+pub async fn no_route(nest: Result<NestedPath, NestedPathRejection>, uri: Uri) -> Problem {
+    let nest = nest.as_ref().map_or("", NestedPath::as_str);
+    problem(StatusCode::NOT_FOUND, "no-route", "No such route", format!("nothing is at {nest}{}", uri.path()))
 }
 
 /// The answer to another method; the router adds which are allowed in `Allow`.

@@ -4,14 +4,18 @@
 
 mod check;
 mod client;
+mod deliveries;
 mod demo;
 mod first;
+mod names;
 mod order;
+mod paging;
 mod read;
 mod review;
 mod serve;
 mod show;
 mod table;
+mod targets;
 mod verify;
 mod work;
 
@@ -56,12 +60,16 @@ enum Command {
     Serve,
     /// List enquiries, newest first
     Enquiries(read::EnquiriesArgs),
+    /// List what arrived, newest first, also what was quarantined or refused
+    Deliveries(deliveries::DeliveriesArgs),
     /// Show everything about an enquiry, by any of its names
     Show(show::ShowArgs),
     /// List what waits for a person, or decide it
     Review(review::ReviewArgs),
     /// Run an enquiry again under its key, or read a quarantined delivery again
     Replay(work::ReplayArgs),
+    /// List the targets, and which are paused
+    Targets,
     /// Send nothing more to a target
     Pause(work::PauseArgs),
     /// Send to a paused target again
@@ -161,12 +169,14 @@ fn failed(error: &CliError) -> ExitCode {
 async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     let common = cli.common;
     match cli.command {
-        Command::Demo(args) => demo::run(&args, common.json, out).await,
+        Command::Demo(args) => demo::run(&args, common.json, out, &mut std::io::stderr()).await,
         Command::Serve => serve::run(&common, out).await,
         Command::Enquiries(args) => read::enquiries(&common, &args, out).await,
+        Command::Deliveries(args) => deliveries::run(&common, &args, out).await,
         Command::Show(args) => show::run(&common, &args, out).await,
         Command::Review(args) => review::run(&common, &args, out).await,
         Command::Replay(args) => work::replay(&common, &args, out).await,
+        Command::Targets => targets::run(&common, out).await,
         Command::Pause(args) => work::pause(&common, &args, out).await,
         Command::Resume(args) => work::resume(&common, &args, out).await,
         Command::Config { command: ConfigCommand::Check } => check::check(&common, out),

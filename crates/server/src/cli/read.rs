@@ -9,7 +9,8 @@ use store::Store;
 use store::sqlite::Sqlite;
 
 use super::first;
-use super::table::{minute, print, print_json, table};
+use super::paging::PageArgs;
+use super::table::{WHOLE_MAX, WIDTH, clipped, minute, print, print_json, table};
 use super::{CliError, Common, Ended};
 use crate::app;
 use crate::config::Config;
@@ -21,30 +22,24 @@ pub(super) struct EnquiriesArgs {
     /// Only those that stand there
     #[arg(long, value_parser = PossibleValuesParser::new(STANDINGS))]
     state: Option<String>,
-    /// Only those of this source
-    #[arg(long)]
-    source: Option<String>,
-    /// At most so many
-    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    limit: u16,
-    /// Where the last page ended
-    #[arg(long)]
-    cursor: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 pub(super) async fn enquiries(common: &Common, args: &EnquiriesArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
     let reader = Reader::new(book(&config)?);
-    let page = reader.enquiries(&query(&config, args)).await?;
+    let page = reader.enquiries(&args.page.query(&config, args.state.as_ref())).await?;
     if common.json {
         print_json(out, &page)?;
         return Ok(Ended::Well);
     }
     let effects = effects_of(&reader, &page.items).await?;
-    let lines = match (page.items.is_empty(), args.state.is_none() && args.source.is_none() && args.cursor.is_none()) {
+    let next = args.page.next_command(common, "enquiries", args.state.as_ref(), page.next_cursor.as_deref());
+    let lines = match (page.items.is_empty(), args.state.is_none() && args.page.asks_for_all()) {
         (true, true) => first::how_to_post(&config),
         (true, false) => vec!["No enquiry matches. `oncebook enquiries` lists them all.".to_owned()],
-        (false, _) => listed(&page, &effects, next_command(common, args, page.next_cursor.as_deref()).as_deref()),
+        (false, _) => listed(&page, &effects, next.as_deref()),
     };
     print(out, &lines)?;
     Ok(Ended::Well)
@@ -76,25 +71,6 @@ impl Common {
     }
 }
 
-fn query(config: &Config, args: &EnquiriesArgs) -> Query {
-    // Records carry a source's id; people know its name. One that is configured no more is still found by its id.
-    let id = |name: &String| config.source(name).map_or_else(|| name.clone(), |source| source.id.clone());
-    Query {
-        cursor: args.cursor.clone(),
-        limit: usize::from(args.limit),
-        source: args.source.as_ref().map(id),
-        state: args.state.clone(),
-        enquiry: None,
-    }
-}
-
-/// The command that shows the next page, with the same filters.
-fn next_command(common: &Common, args: &EnquiriesArgs, cursor: Option<&str>) -> Option<String> {
-    let option = |name: &str, value: Option<&String>| value.map(|value| format!(" --{name} {value}")).unwrap_or_default();
-    let (state, source) = (option("state", args.state.as_ref()), option("source", args.source.as_ref()));
-    cursor.map(|cursor| format!("{} enquiries{state}{source} --limit {} --cursor {cursor}", common.program(), args.limit))
-}
-
 /// The effects of each enquiry, in the order they were planned.
 async fn effects_of(reader: &Reader, enquiries: &[EnquiryView]) -> Result<Vec<Vec<EffectView>>, CliError> {
     let mut all = Vec::new();
@@ -108,15 +84,25 @@ async fn effects_of(reader: &Reader, enquiries: &[EnquiryView]) -> Result<Vec<Ve
 }
 
 fn listed(page: &PageView<EnquiryView>, effects: &[Vec<EffectView>], next: Option<&str>) -> Vec<String> {
+    let room = room_for_contact(&page.items);
     let row = |(enquiry, effects): (&EnquiryView, &Vec<EffectView>)| {
         let mut became = vec![effects.iter().map(mark).collect::<Vec<_>>().join("  "), flags(&enquiry.flags).join(", ")];
         became.retain(|line| !line.is_empty());
-        vec![minute(enquiry.accepted_at), enquiry.key.clone(), who(enquiry), enquiry.state.to_owned(), became.join("\n")]
+        vec![minute(enquiry.accepted_at), enquiry.key.clone(), clipped(&who(enquiry), room), enquiry.state.to_owned(), became.join("\n")]
     };
     let header = ["when (UTC)", "key", "contact", "state", "what became of it"];
-    let mut lines = table(0, 2, &header, page.items.iter().zip(effects).map(row).collect());
+    let mut lines = table(0, 3, &header, page.items.iter().zip(effects).map(row).collect());
     lines.extend(next.map(|command| format!("\u{2026} and earlier ones: {command}")));
     lines
+}
+
+/// How wide the contact may be. An address that is broken in the middle reads as another one: it is cut, where the rest of
+/// the page needs the room.
+fn room_for_contact(items: &[EnquiryView]) -> usize {
+    /// The instant, a state, two effects, and what stands between columns.
+    const OTHERS: usize = 16 + 8 + 20 + 8;
+    let key = items.iter().map(|enquiry| enquiry.key.chars().count()).max().unwrap_or_default();
+    usize::from(WIDTH).saturating_sub(OTHERS + key.min(WHOLE_MAX)).clamp(12, 32)
 }
 
 /// The shortest that tells people apart.

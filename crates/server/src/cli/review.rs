@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
+use super::deliveries::set_aside;
 use super::order::Order;
 use super::read;
 use super::table::{instant, print, print_json, span};
@@ -66,6 +67,9 @@ impl ReviewArgs {
         if self.reason.is_some() && word != Word::Dismiss {
             return Err(CliError::Said("--reason goes with `dismiss`: other decisions speak for themselves".to_owned()));
         }
+        if self.reason.as_ref().is_some_and(|why| why.trim().is_empty()) {
+            return Err(CliError::Said("--reason says why it is dismissed: the journal keeps it".to_owned()));
+        }
         if self.external.is_some() && word != Word::ItIs {
             return Err(CliError::Said("--id goes with `it-is`: it names the record that stands in the target".to_owned()));
         }
@@ -96,19 +100,37 @@ impl ReviewArgs {
 async fn list(common: &Common, only: Option<&str>, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
     let reader = Reader::new(read::book(&config)?);
-    let mut open = reader.open_items(usize::MAX, outside()?.clock.now()).await?.oldest;
+    let now = outside()?.clock.now();
+    let mut open = reader.open_items(usize::MAX, now).await?.oldest;
     if let Some(id) = only {
         open.retain(|review| review.id == id);
         if open.is_empty() {
-            return Err(CliError::Said(format!("no open item is called '{id}': `{} review` lists them", common.program())));
+            let found = reader.show(id, now).await?;
+            let closed = found.iter().flat_map(|dossier| &dossier.reviews).find(|review| review.id == id);
+            return Err(not_open(id, closed, &common.program()));
         }
     }
     if common.json {
         print_json(out, &PageView { items: open, next_cursor: None })?;
     } else {
-        print(out, &listed(&open, &common.program()))?;
+        let mut lines = listed(&open, &common.program());
+        if only.is_none() {
+            lines.extend(set_aside(&reader.set_aside().await?, &common.program()));
+        }
+        print(out, &lines)?;
     }
     Ok(Ended::Well)
+}
+
+/// Why an item cannot be decided: there is none, or it was decided before: how, by whom and when.
+pub(super) fn not_open(id: &str, closed: Option<&ReviewView>, program: &str) -> CliError {
+    let list = format!("`{program} review` lists the open ones");
+    let Some(closed) = closed else { return CliError::Said(format!("there is no review item '{id}': {list}")) };
+    let how = closed.decision.as_deref().unwrap_or("no decision was needed");
+    // A person's decision names the person; the engine closes what nobody need decide any more.
+    let what = if how.contains("(by ") { "was decided" } else { "is closed" };
+    let at = closed.closed_at.map(|at| format!(" at {} UTC", instant(at))).unwrap_or_default();
+    CliError::Said(format!("{id} {what}{at}: {how}. {list}"))
 }
 
 fn listed(open: &[ReviewView], program: &str) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! `oncebook show`: everything about the enquiry behind a name, on one page. What its records look like is in [`page`].
 
+mod body;
 mod page;
 
 use std::io::Write;
@@ -8,16 +9,19 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 
-use super::read;
+use super::names::{self, nothing_called};
 use super::table::{print, print_json};
-use super::{CliError, Common, Ended, outside};
-use crate::views::{ArrivalView, DossierView, Reader};
+use super::{CliError, Common, Ended, outside, read, targets};
+use crate::views::{ArrivalView, DossierView, Reader, TargetView};
 
 /// Options of `show`.
 #[derive(Args)]
 pub(super) struct ShowArgs {
-    /// An enquiry's id, a key, a delivery's, effect's or review item's id, or a record's id in a target
+    /// An enquiry's id, a key or the submission's id in it, a delivery's, effect's or review item's id, or a record's id in a target
     name: String,
+    /// Only the raw body of a delivery; with --json as base64, and as text where it is UTF-8
+    #[arg(long)]
+    body: bool,
 }
 
 /// What a name leads to.
@@ -33,23 +37,28 @@ struct Shown {
 pub(super) async fn run(common: &Common, args: &ShowArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
     let store = read::book(&config)?;
-    let reader = Reader::new(Arc::clone(&store));
-    let items = reader.show(&args.name, outside()?.clock.now()).await?;
-    let delivery = reader.delivery(&args.name).await?.filter(|arrival| arrival.items.iter().any(|item| item.enquiry.is_none()));
-    if items.is_empty() && delivery.is_none() {
-        return Err(nothing_called(&args.name));
+    if args.body {
+        body::print(common, &*store, &args.name, out).await?;
+        return Ok(Ended::Well);
     }
+    let reader = Reader::new(Arc::clone(&store));
+    let delivery = reader.delivery(&args.name).await?.filter(|arrival| arrival.items.iter().any(|item| item.enquiry.is_none()));
+    let items = names::called(&config, &reader, &args.name, outside()?.clock.now()).await?;
+    if items.is_empty() && delivery.is_none() {
+        return Err(nothing_called(&config, &args.name, &common.program()));
+    }
+    let targets = targets::of(&config, &reader).await?;
     let shown = Shown { items, delivery };
     if common.json {
         print_json(out, &shown)?;
     } else {
-        print(out, &shown.lines(&args.name, &common.program()))?;
+        print(out, &shown.lines(&args.name, &common.program(), &targets))?;
     }
     Ok(Ended::Well)
 }
 
 impl Shown {
-    fn lines(&self, name: &str, program: &str) -> Vec<String> {
+    fn lines(&self, name: &str, program: &str, targets: &[TargetView]) -> Vec<String> {
         let mut lines = Vec::new();
         if self.items.len() > 1 {
             lines.extend([format!("{name} leads to {} enquiries:", self.items.len()), String::new()]);
@@ -58,7 +67,7 @@ impl Shown {
             if index > 0 {
                 lines.extend([String::new(), "\u{2500}".repeat(60), String::new()]);
             }
-            lines.extend(page::of_enquiry(dossier, program));
+            lines.extend(page::of_enquiry(dossier, program, targets));
         }
         if let Some(arrival) = &self.delivery {
             if !self.items.is_empty() {
@@ -68,13 +77,4 @@ impl Shown {
         }
         lines
     }
-}
-
-/// A name that leads nowhere, and which names lead somewhere.
-pub(super) fn nothing_called(name: &str) -> CliError {
-    CliError::Said(format!(
-        "nothing in the book is called '{name}'. Names are an enquiry's id (enq_…), a key (web:submission:lead_77), the id of a \
-         delivery (dlv_…), an effect (eff_…) or a review item (rev_…), or a record's id in a target (deal-7).\n\
-         `oncebook enquiries` lists the keys"
-    ))
 }

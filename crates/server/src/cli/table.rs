@@ -18,7 +18,7 @@ pub(super) const WIDTH: u16 = 100;
 const STYLE: TableStyle = presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Leading columns are not broken up to here: an instant, a key of usual length, an id.
-const WHOLE_MAX: usize = 46;
+pub(super) const WHOLE_MAX: usize = 46;
 
 /// The lines of a table, each `indent` to the right. The first `whole` columns stay in one piece where that leaves room
 /// for the others; the rest is wrapped, since what was cut off could not be copied.

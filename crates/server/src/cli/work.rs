@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::client::Server;
+use super::names::{self, nothing_called};
 use super::order::Order;
-use super::show::nothing_called;
+use super::review::not_open;
 use super::table::{print, print_json};
 use super::{CliError, Common, Ended, environment, outside, read};
 use crate::app::{App, StartError};
@@ -66,8 +67,9 @@ struct Done {
 }
 
 pub(super) async fn replay(common: &Common, args: &ReplayArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
-    let store = read::book(&common.config()?)?;
-    let order = what_to_replay(&*store, &args.name).await?;
+    let config = common.config()?;
+    let store = read::book(&config)?;
+    let order = what_to_replay(common, &config, &store, &args.name).await?;
     drop(store);
     carry_out(common, &order, &args.by, out).await
 }
@@ -108,22 +110,23 @@ pub(super) async fn carry_out(common: &Common, order: &Order, by: &By, out: &mut
 }
 
 /// An enquiry is replayed by any name; a delivery of which nothing was understood is read again.
-async fn what_to_replay(store: &dyn Store, name: &str) -> Result<Order, CliError> {
+async fn what_to_replay(common: &Common, config: &Config, store: &Arc<dyn Store>, name: &str) -> Result<Order, CliError> {
     let is_open = |item: &store::Delivery| matches!(item.verdict, store::Verdict::Quarantined | store::Verdict::Refused);
     let arrived = store.delivery(name).await?;
     if arrived.as_ref().is_some_and(|arrived| arrived.items.iter().any(is_open)) {
         return Ok(Order::ReadAgain { delivery: name.to_owned() });
     }
-    let found = store.resolve(name).await?;
+    let found = names::called(config, &Reader::new(Arc::clone(store)), name, outside()?.clock.now()).await?;
+    let found: Vec<&str> = found.iter().map(|dossier| dossier.enquiry.id.as_str()).collect();
     match (found.as_slice(), arrived.as_ref().and_then(|arrived| arrived.items.first())) {
-        ([only], _) => Ok(Order::Replay { enquiry: only.to_string() }),
+        ([only], _) => Ok(Order::Replay { enquiry: (*only).to_owned() }),
         ([], Some(item)) => {
             let verdict = item.verdict.as_str();
             Err(CliError::Said(format!("{name} was taken as '{verdict}': there is no enquiry to replay, and nothing to read again")))
         }
-        ([], None) => Err(nothing_called(name)),
+        ([], None) => Err(nothing_called(config, name, &common.program())),
         (several, _) => {
-            let ids = several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let ids = several.join(", ");
             Err(CliError::Said(format!("{name} leads to {} enquiries: replay the one that you mean ({ids})", several.len())))
         }
     }
@@ -135,14 +138,9 @@ async fn refuse_unknown(config: &Config, order: &Order, common: &Common, now: Ut
         Order::Decide { item, .. } => {
             let found = Reader::new(read::book(config)?).show(item, now).await?;
             let found = found.iter().flat_map(|dossier| &dossier.reviews).find(|review| review.id == *item);
-            let list = format!("`{} review` lists the open ones", common.program());
-            match found.map(|review| (review.closed_at, review.decision.as_deref())) {
-                None => Err(CliError::Said(format!("there is no review item '{item}': {list}"))),
-                Some((Some(_), said)) => {
-                    let said = said.unwrap_or("no decision was needed");
-                    Err(CliError::Said(format!("{item} is closed ({said}): {list}")))
-                }
-                Some((None, _)) => Ok(()),
+            match found {
+                Some(open) if open.closed_at.is_none() => Ok(()),
+                other => Err(not_open(item, other, &common.program())),
             }
         }
         Order::Pause { target, .. } | Order::Resume { target } if config.target(target).is_none() => {
@@ -166,7 +164,7 @@ async fn here(app: &App, order: &Order, by: &str) -> Result<Value, CliError> {
         Order::Separate { delivery } => read_again(app, delivery, by, true).await,
         Order::ReadAgain { delivery } => read_again(app, delivery, by, false).await,
         Order::Replay { enquiry } => {
-            let id = domain::ids::EnquiryId::parse(enquiry).ok_or_else(|| nothing_called(enquiry))?;
+            let id = domain::ids::EnquiryId::parse(enquiry).ok_or_else(|| nothing_called(&app.config, enquiry, "oncebook"))?;
             engine.replay(&id, by).await.map_err(refused)?;
             Ok(json!(dossier(app, enquiry).await?.map(|dossier| dossier.enquiry)))
         }

@@ -5,53 +5,51 @@ use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 
-use super::page::{page, path_of, said, state, when};
+use super::page::{page, paging, path_of, said, state, when};
 use super::{Console, ConsoleState, Failed};
-use crate::views::{EnquiryView, PageView, Query, STANDINGS};
+use crate::views::{EnquiryView, Query, STANDINGS};
 
 /// How many stand on a page.
-const ROWS: usize = 50;
+pub(super) const ROWS: usize = 50;
 /// How much of a message is shown.
 const LINE_MAX: usize = 90;
 
 /// `GET /console`.
 pub(super) async fn list(State(console): Console, RawQuery(raw): RawQuery) -> Result<Response, Failed> {
-    let query = asked(raw.as_deref());
-    let found = console.reader.enquiries(&query).await.map_err(|error| match error {
-        // The book refuses nothing of a list but its cursor.
-        store::Error::Refused(_) => Failed::Asked("That place in the list cannot be found: begin again at the newest.".to_owned()),
-        other => other.into(),
-    })?;
+    let query = asked(raw.as_deref(), &STANDINGS);
+    let found = console.reader.enquiries(&query).await.map_err(Failed::of_list)?;
     let frame = console.frame().await?;
     let content = html! {
         h1 { "Enquiries" }
-        (filters(&console, &query))
+        (filters(&console, &query, "/console", "State", &STANDINGS))
         @if found.items.is_empty() { p.soft { "None." } } @else { (table(&found.items)) }
-        (paging(&query, &found))
+        (paging("/console", &[("state", query.state.as_deref()), ("source", query.source.as_deref())], query.cursor.is_some(), found.next_cursor.as_deref()))
     };
     Ok(page(StatusCode::OK, "Enquiries", Some(&frame), &content))
 }
 
-fn asked(raw: Option<&str>) -> Query {
+/// A list's query; a state that the list does not know is not asked for.
+pub(super) fn asked(raw: Option<&str>, states: &[&str]) -> Query {
     let mut query = Query { limit: ROWS, ..Query::default() };
     for (name, value) in form_urlencoded::parse(raw.unwrap_or_default().as_bytes()).filter(|(_, value)| !value.is_empty()) {
         match &*name {
             "cursor" => query.cursor = Some(value.into_owned()),
             "source" => query.source = Some(value.into_owned()),
-            "state" if STANDINGS.contains(&&*value) => query.state = Some(value.into_owned()),
+            "state" if states.contains(&&*value) => query.state = Some(value.into_owned()),
             _ => {}
         }
     }
     query
 }
 
-fn filters(console: &ConsoleState, query: &Query) -> Markup {
+/// The form by which a list is narrowed: by `states`, which people call `called`, and by source.
+pub(super) fn filters(console: &ConsoleState, query: &Query, path: &str, called: &str, states: &[&str]) -> Markup {
     html! {
-        form method="get" action="/console" {
-            label { "State"
+        form method="get" action=(path) {
+            label { (called)
                 select name="state" {
                     option value="" { "any" }
-                    @for name in STANDINGS { option value=(name) selected[query.state.as_deref() == Some(name)] { (name) } }
+                    @for name in states { option value=(name) selected[query.state.as_deref() == Some(*name)] { (name.replace('_', " ")) } }
                 }
             }
             label { "Source"
@@ -89,11 +87,23 @@ pub(super) fn who(enquiry: &EnquiryView) -> &str {
     names.into_iter().find_map(|name| name.as_deref()).unwrap_or(if enquiry.erased { "(erased)" } else { "(nobody named)" })
 }
 
+/// The whole contact, on one line.
+pub(super) fn contact(enquiry: &EnquiryView) -> String {
+    let contact = &enquiry.contact;
+    let known = [&contact.name, &contact.company, &contact.email, &contact.phone].into_iter().flatten();
+    let known = known.map(String::as_str).collect::<Vec<_>>().join(", ");
+    if known.is_empty() { who(enquiry).to_owned() } else { known }
+}
+
 /// One line of what is wanted: the qualification's, else the message's first, else the key.
 pub(super) fn what(enquiry: &EnquiryView) -> String {
     let summary = enquiry.qualification.as_ref().map(|q| q.summary.trim()).filter(|summary| !summary.is_empty());
-    let first_line = || enquiry.message.as_deref().and_then(|message| message.lines().find(|line| !line.trim().is_empty()));
-    summary.or_else(first_line).unwrap_or(&enquiry.key).chars().take(LINE_MAX).collect()
+    summary.or_else(|| first_line(enquiry)).unwrap_or(&enquiry.key).chars().take(LINE_MAX).collect()
+}
+
+/// The message's first line that says anything.
+pub(super) fn first_line(enquiry: &EnquiryView) -> Option<&str> {
+    enquiry.message.as_deref().and_then(|message| message.lines().find(|line| !line.trim().is_empty()))
 }
 
 fn marks(enquiry: &EnquiryView) -> Markup {
@@ -106,21 +116,4 @@ fn marks(enquiry: &EnquiryView) -> Markup {
         (flags.separated_from.is_some(), "separated"),
     ];
     html! { @for (_, name) in marks.iter().filter(|(holds, _)| *holds) { " " span.state { (name) } } }
-}
-
-fn paging(query: &Query, found: &PageView<EnquiryView>) -> Markup {
-    let with = |cursor: Option<&str>| {
-        let mut link = form_urlencoded::Serializer::for_suffix(String::from("/console?"), "/console?".len());
-        let link = [("state", query.state.as_deref()), ("source", query.source.as_deref()), ("cursor", cursor)]
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)))
-            .fold(&mut link, |link, (name, value)| link.append_pair(name, value));
-        link.finish()
-    };
-    html! {
-        p {
-            @if query.cursor.is_some() { a href=(with(None)) { "Newest" } " " }
-            @if let Some(next) = &found.next_cursor { a href=(with(Some(next))) { "Older" } }
-        }
-    }
 }

@@ -4,6 +4,9 @@
 //! stylesheet, so that a page can be printed, saved and read anywhere. Access is the composition root's: it wraps this
 //! router with `api::guard`, and without the viewer that leaves behind nothing is shown.
 
+mod compare;
+mod deliveries;
+mod delivery;
 mod form;
 mod list;
 mod page;
@@ -19,7 +22,7 @@ use axum::RequestPartsExt as _;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, Request, State};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use domain::time::Clock;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
@@ -28,7 +31,7 @@ use http::{HeaderValue, StatusCode};
 
 use self::page::{Frame, failure};
 use crate::engine::{Engine, Refused};
-use crate::views::{Reader, TargetSetup, Viewer};
+use crate::views::{Reader, Redeliver, RedeliverRefused, TargetSetup, Viewer};
 
 /// The longest form.
 const FORM_MAX: usize = 16 << 10;
@@ -48,6 +51,8 @@ pub struct ConsoleState {
     pub reader: Reader,
     /// Carries out what a person decides.
     pub engine: Arc<Engine>,
+    /// Reads kept deliveries again.
+    pub redeliver: Arc<dyn Redeliver>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// The configured targets.
@@ -58,19 +63,26 @@ pub struct ConsoleState {
 
 type Console = State<Arc<ConsoleState>>;
 
-/// The routes `/console…`. The composition root puts `api::guard` around them.
+/// The routes `/console…`, and `/`, which leads there. The composition root puts `api::guard` around them.
 pub fn router(state: ConsoleState) -> Router {
     let pages = Router::new()
         .route("/", get(list::list))
         .route("/enquiries/{name}", get(show::show))
+        .route("/deliveries", get(deliveries::list))
+        .route("/deliveries/{id}", get(delivery::show))
+        .route("/deliveries/{id}/replay", post(delivery::replay))
         .route("/review", get(review::queue))
         .route("/review/{id}", post(review::decide))
         .fallback(async || failure(StatusCode::NOT_FOUND, "Not found", "There is no such page."))
         .method_not_allowed_fallback(async || failure(StatusCode::METHOD_NOT_ALLOWED, "Not allowed", "This page does not take that."))
+        .with_state(Arc::new(state));
+    let home = async || Redirect::permanent("/console");
+    Router::new()
+        .nest("/console", pages)
+        .route("/", get(home))
+        .route("/console/", get(home))
         .layer(DefaultBodyLimit::max(FORM_MAX))
         .layer(middleware::from_fn(keep))
-        .with_state(Arc::new(state));
-    Router::new().nest("/console", pages)
 }
 
 /// Shows nothing to a request that access has not let in, and sends every page with its headers.
@@ -119,6 +131,16 @@ enum Failed {
     Refused(Refused),
 }
 
+impl Failed {
+    /// Of a list the book refuses nothing but its cursor.
+    fn of_list(error: store::Error) -> Self {
+        match error {
+            store::Error::Refused(_) => Self::Asked("That place in the list cannot be found: begin again at the newest.".to_owned()),
+            other => other.into(),
+        }
+    }
+}
+
 impl From<store::Error> for Failed {
     fn from(error: store::Error) -> Self {
         Self::Refused(error.into())
@@ -128,6 +150,16 @@ impl From<store::Error> for Failed {
 impl From<Refused> for Failed {
     fn from(refused: Refused) -> Self {
         Self::Refused(refused)
+    }
+}
+
+impl From<RedeliverRefused> for Failed {
+    fn from(refused: RedeliverRefused) -> Self {
+        Self::Refused(match refused {
+            RedeliverRefused::Unknown => Refused::Unknown("delivery"),
+            RedeliverRefused::DoesNotFit(why) => Refused::DoesNotFit(why),
+            unavailable @ RedeliverRefused::Unavailable { .. } => store::Error::Unavailable(unavailable.to_string()).into(),
+        })
     }
 }
 

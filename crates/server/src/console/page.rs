@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::views::At;
+use crate::views::{At, BodyView, visible};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -34,7 +34,8 @@ pub(super) fn page(status: StatusCode, title: &str, frame: Option<&Frame>, conte
                     strong { "Oncebook" }
                     nav {
                         a href="/console" { "Enquiries" } " · "
-                        a href="/console/review" { "Review" @if let Some(frame) = frame { " (" (frame.open_items) ")" } }
+                        a href="/console/review" { "Review" @if let Some(frame) = frame { " (" (frame.open_items) ")" } } " · "
+                        a href="/console/deliveries" { "Deliveries" }
                     }
                 }
                 @if let Some(frame) = frame {
@@ -95,12 +96,52 @@ pub(super) fn state(name: &str) -> Markup {
 
 /// The page of an enquiry, effect or delivery, by its id or any other name.
 pub(super) fn path_of(name: &str) -> String {
+    format!("/console/enquiries/{}", segment(name))
+}
+
+/// The page of a delivery.
+pub(super) fn path_of_delivery(id: &str) -> String {
+    format!("/console/deliveries/{}", segment(id))
+}
+
+fn segment(name: &str) -> String {
     let encoded: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
     // In a path a plus sign is a plus sign.
-    format!("/console/enquiries/{}", encoded.replace('+', "%20"))
+    encoded.replace('+', "%20")
 }
 
 /// A name that leads to an enquiry's page.
 pub(super) fn link(name: &str) -> Markup {
     html! { a href=(path_of(name)) { code { (name) } } }
+}
+
+/// An id that leads to a delivery's page.
+pub(super) fn link_delivery(id: &str) -> Markup {
+    html! { a href=(path_of_delivery(id)) { code { (id) } } }
+}
+
+/// A raw body, its control characters shown and not obeyed.
+pub(super) fn raw(body: Option<&BodyView>) -> Markup {
+    match body {
+        None => html! { p.soft { "The body is not kept any more." } },
+        Some(body) if body.encoding == "text" => html! { pre dir="auto" { (visible(&body.value)) } },
+        Some(body) => html! { p.soft { "The body is no text; as base64:" } pre { (body.value) } },
+    }
+}
+
+/// The links of a list: to its beginning, and to what comes next. `filters` are what the list was asked for.
+pub(super) fn paging(path: &str, filters: &[(&str, Option<&str>)], is_later: bool, next: Option<&str>) -> Markup {
+    let with = |cursor: Option<&str>| {
+        let mut link = form_urlencoded::Serializer::for_suffix(format!("{path}?"), path.len() + 1);
+        let all = filters.iter().copied().chain([("cursor", cursor)]);
+        let link =
+            all.filter_map(|(name, value)| Some((name, value?))).fold(&mut link, |link, (name, value)| link.append_pair(name, value));
+        link.finish()
+    };
+    html! {
+        p {
+            @if is_later { a href=(with(None)) { "Newest" } " " }
+            @if next.is_some() { a href=(with(next)) { "Older" } }
+        }
+    }
 }

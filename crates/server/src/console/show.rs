@@ -1,7 +1,7 @@
 //! `/console/enquiries/{name}`: everything about one enquiry.
 
 mod deliveries;
-mod effects;
+pub(super) mod effects;
 mod fields;
 mod timeline;
 
@@ -11,9 +11,9 @@ use http::StatusCode;
 use maud::{Markup, html};
 
 use super::list::{what, who};
-use super::page::{failure, link, page, said, span, state, when};
+use super::page::{Frame, failure, link, page, said, span, state, when};
 use super::review::{Back, item};
-use super::{Console, Failed, Name};
+use super::{Console, Failed, Name, compare};
 use crate::views::DossierView;
 
 /// `GET /console/enquiries/{name}`: an id, a key, a delivery, effect or review id, or an external record id.
@@ -22,7 +22,10 @@ pub(super) async fn show(State(console): Console, Name(name): Name) -> Result<Re
     let frame = console.frame().await?;
     Ok(match found.as_slice() {
         [] => failure(StatusCode::NOT_FOUND, "Not found", "No enquiry, key, delivery, effect, review item or record has that name."),
-        [only] => page(StatusCode::OK, who(&only.enquiry), Some(&frame), &dossier(only)),
+        [only] => {
+            let beside = compare::conflict(&console, only).await?;
+            page(StatusCode::OK, who(&only.enquiry), Some(&frame), &dossier(only, &frame, &beside))
+        }
         several => page(StatusCode::OK, "Several enquiries", Some(&frame), &choice(several)),
     })
 }
@@ -35,7 +38,8 @@ fn choice(several: &[DossierView]) -> Markup {
     }
 }
 
-fn dossier(dossier: &DossierView) -> Markup {
+/// `beside`: what stands between the decision and the fields, where there is something to compare.
+fn dossier(dossier: &DossierView, frame: &Frame, beside: &Markup) -> Markup {
     let enquiry = &dossier.enquiry;
     let (open, closed): (Vec<_>, Vec<_>) = dossier.reviews.iter().partition(|review| review.closed_at.is_none());
     html! {
@@ -44,14 +48,15 @@ fn dossier(dossier: &DossierView) -> Markup {
         (measures(dossier))
         @if !open.is_empty() {
             h2 { "To be decided" }
-            @for review in open { (item(review, Back::Enquiry)) }
+            @for review in open { (item(review, None, Back::Enquiry)) }
         }
+        (beside)
         h2 { "What was asked" }
         (fields::fields(enquiry))
         h2 { "Qualification" }
         (fields::qualification(enquiry))
         h2 { "What became of it" }
-        (effects::effects(&dossier.effects))
+        (effects::effects(&dossier.effects, frame))
         h2 { "Deliveries" }
         (deliveries::deliveries(&dossier.deliveries))
         @if !closed.is_empty() {

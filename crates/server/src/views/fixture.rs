@@ -95,6 +95,31 @@ impl Book {
     }
 }
 
+impl Book {
+    /// Delivers a body that nobody understands; the id of the delivery.
+    pub(crate) async fn quarantine(&self, source: &str, body: &[u8]) -> String {
+        let items = vec![Item::Aside { verdict: Verdict::Quarantined, reason: "the body is no JSON".to_owned() }];
+        let (delivery, body) = self.arriving(source, body);
+        let arrival = Arrival { delivery, body, items, by: None, undoes: None };
+        self.store.accept(arrival).await.unwrap().items[0].id.to_string()
+    }
+
+    /// Delivers a body that is not authentic; the id of the delivery.
+    pub(crate) async fn refuse(&self, source: &str, body: &[u8]) -> String {
+        let (delivery, body) = self.arriving(source, body);
+        let id = delivery.id.to_string();
+        self.store.refuse(delivery, body, 100, UtcMs(0)).await.unwrap();
+        id
+    }
+
+    fn arriving(&self, source: &str, body: &[u8]) -> (Delivery, Blob) {
+        let mut nonce = [0; 32];
+        self.entropy.fill(&mut nonce);
+        let body = Blob { nonce, bytes: body.to_vec() };
+        (delivery(DeliveryId::draw(NOW, &self.entropy), source, &body), body)
+    }
+}
+
 /// A delivery as intake hands it to the store.
 pub(crate) fn delivery(id: DeliveryId, source: &str, body: &Blob) -> Delivery {
     Delivery {

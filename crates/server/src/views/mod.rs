@@ -4,6 +4,7 @@
 //! structs are built from what the store returns ([`Reader`]), so that every surface tells the same story. Deliberately
 //! absent: HTTP, HTML, tables, and every verb that changes something.
 
+mod aside;
 mod at;
 mod delivery;
 mod desk;
@@ -17,12 +18,14 @@ mod review;
 mod target;
 mod timeline;
 mod viewer;
+mod visible;
 
 #[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 
+pub use aside::SetAside;
 pub use at::At;
 pub use delivery::{ArrivalView, BodyView, DeliveryView, Suppression, VERDICTS};
 pub use desk::DeskBook;
@@ -36,3 +39,4 @@ pub use review::{Fitting, REVIEW_STATES, ReviewView};
 pub use target::{TargetSetup, TargetView};
 pub use timeline::{Happening, says};
 pub use viewer::{NotAName, Viewer};
+pub use visible::visible;

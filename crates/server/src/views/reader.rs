@@ -118,6 +118,12 @@ impl Reader {
         Ok(PageView { items: rows.into_iter().map(EntryView).collect(), next_cursor: next })
     }
 
+    /// One enquiry, without what belongs to it.
+    pub async fn enquiry(&self, id: &str) -> Result<Option<EnquiryView>, Error> {
+        let Some(id) = EnquiryId::parse(id) else { return Ok(None) };
+        Ok(self.store.case(&id).await?.map(|case| EnquiryView::of(&case.enquiry)))
+    }
+
     /// Everything about the enquiries that a name leads to: an enquiry id, a key, a delivery, effect or review id, or an
     /// external record id. Several where an external id is not unique, none where the name leads nowhere.
     pub async fn show(&self, name: &str, now: UtcMs) -> Result<Vec<DossierView>, Error> {
@@ -129,10 +135,13 @@ impl Reader {
         Ok(shown)
     }
 
-    /// The configured targets, in the configuration's order.
+    /// The configured targets, in the configuration's order; then those that are configured no more and have effects
+    /// waiting for them, which the book knows as paused.
     pub async fn targets(&self, setups: &[TargetSetup]) -> Result<Vec<TargetView>, Error> {
         let known = self.store.targets().await?;
-        Ok(setups.iter().map(|setup| TargetView::of(setup, &known)).collect())
+        let is_gone = |name: &String| !setups.iter().any(|setup| setup.name == *name);
+        let gone = known.iter().filter(|state| state.paused.is_some() && is_gone(&state.name)).map(|state| TargetSetup::gone(&state.name));
+        Ok(setups.iter().cloned().chain(gone).map(|setup| TargetView::of(&setup, &known)).collect())
     }
 
     /// Whether the book can take a write now.

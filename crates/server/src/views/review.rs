@@ -91,6 +91,10 @@ fn of_step(review: &Review, step: &Step) -> Vec<Fitting> {
     if !matches!(step.phase, Phase::Review { why: Why::CannotAsk }) {
         fits.push(plain("again"));
     }
+    // A record that differs, as it is.
+    if matches!(step.phase, Phase::Mismatched { .. }) {
+        fits.push(plain("approve"));
+    }
     if outcome_is_asked && review.attempt == step.latest() {
         fits.push(Fitting { decision: "not_there", not_before: Some(At(step.quiet_until)) });
     }

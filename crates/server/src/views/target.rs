@@ -16,14 +16,22 @@ pub struct TargetSetup {
     pub mode: String,
 }
 
+impl TargetSetup {
+    /// One that is configured no more.
+    pub(super) fn gone(name: &str) -> Self {
+        let none = || "unconfigured".to_owned();
+        Self { name: name.to_owned(), kind: none(), mode: none() }
+    }
+}
+
 /// One target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TargetView {
     /// Its name.
     pub name: String,
-    /// Its kind.
+    /// Its kind; `unconfigured`, where the configuration has it no more.
     pub kind: String,
-    /// `live` or `shadow`.
+    /// `live` or `shadow`; `unconfigured`, where the configuration has it no more.
     pub mode: String,
     /// `open` or `paused`.
     pub state: &'static str,

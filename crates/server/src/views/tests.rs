@@ -159,7 +159,7 @@ fn only_decisions_that_fit_are_offered() {
     };
     assert_eq!(of(Phase::Review { why: Why::CannotAsk }), ["not_there", "it_is", "dismiss"]);
     assert_eq!(of(Phase::Review { why: Why::CannotTell }), ["again", "not_there", "it_is", "dismiss"]);
-    assert_eq!(of(Phase::Mismatched { id: "d".to_owned(), what: "title".to_owned() }), ["again", "it_is", "dismiss"]);
+    assert_eq!(of(Phase::Mismatched { id: "d".to_owned(), what: "title".to_owned() }), ["again", "approve", "it_is", "dismiss"]);
     assert_eq!(of(Phase::Verified { id: "d".to_owned(), audit_due: None }), [""; 0]);
 }
 
@@ -226,6 +226,19 @@ fn a_target_is_open_unless_the_book_says_otherwise() {
     );
 }
 
+#[tokio::test]
+async fn a_target_that_is_configured_no_more_is_told_of_while_something_waits_for_it() {
+    let book = Book::open();
+    let state =
+        |name: &str, paused: Option<&str>| store::TargetState { name: name.to_owned(), paused: paused.map(|why| (NOW, why.to_owned())) };
+    let targets = vec![state("crm", None), state("old", Some("it is not configured")), state("older", None)];
+    book.store.commit(store::Step { at: NOW, targets, ..store::Step::default() }).await.unwrap();
+    let setup = TargetSetup { name: "crm".to_owned(), kind: "http".to_owned(), mode: "live".to_owned() };
+    let listed = Reader::new(std::sync::Arc::clone(&book.store)).targets(&[setup]).await.unwrap();
+    let told: Vec<_> = listed.iter().map(|target| (target.name.as_str(), target.kind.as_str(), target.state)).collect();
+    assert_eq!(told, [("crm", "http", "open"), ("old", "unconfigured", "paused")]);
+}
+
 #[test]
 fn who_acts_is_a_name_and_never_an_address_or_the_engine() {
     let open = Viewer::default();
@@ -252,4 +265,27 @@ async fn open_items_are_counted_and_the_oldest_come_first() {
     assert_eq!((open.count, open.oldest.len()), (4, 2));
     let listed = reader.reviews(&Query { limit: 10, ..Query::default() }, NOW).await.unwrap().items;
     assert_eq!(open.oldest, [listed[3].clone(), listed[2].clone()]);
+}
+
+#[tokio::test]
+async fn what_was_set_aside_is_counted_until_it_comes_again() {
+    let book = Book::open();
+    let reader = Reader::new(std::sync::Arc::clone(&book.store));
+    assert_eq!(reader.set_aside().await.unwrap(), SetAside::default());
+    let broken = book.quarantine("website", b"one").await;
+    book.quarantine("website", b"two").await;
+    let strange = book.refuse("website", b"three").await;
+    let found = reader.set_aside().await.unwrap();
+    assert_eq!(
+        (found.quarantined, found.refused, found.says()),
+        (2, 1, "2 deliveries quarantined, 1 delivery refused as not authentic".into())
+    );
+    assert!(found.came_again.is_empty() && !found.is_empty());
+    // Read again under a mended rule: the same body, a new delivery. From another source it is another thing.
+    book.deliver("ads", "s1", "Avery", "one").await;
+    let again = book.deliver("website", "s1", "Avery", "one").await.id.to_string();
+    let let_in = book.deliver("website", "s2", "Avery", "three").await.id.to_string();
+    let found = reader.set_aside().await.unwrap();
+    assert_eq!((found.quarantined, found.refused), (1, 0));
+    assert_eq!((found.came_again.get(&broken), found.came_again.get(&strange)), (Some(&again), Some(&let_in)));
 }

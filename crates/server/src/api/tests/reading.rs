@@ -75,6 +75,15 @@ async fn what_cannot_be_asked_is_refused_with_a_code() {
 }
 
 #[tokio::test]
+async fn a_route_that_is_not_there_is_named_by_its_whole_path() {
+    let app = App::start().await;
+    let (_, body) = app.get("/api/v1/nothing/here?limit=2").await;
+    assert_eq!(body["detail"], "nothing is at /api/v1/nothing/here");
+    let bare = Router::new().fallback(no_route).oneshot(Request::get("/nothing").body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(read(bare).await.1["detail"], "nothing is at /nothing");
+}
+
+#[tokio::test]
 async fn another_method_is_told_which_are_allowed() {
     let app = App::start().await;
     for (method, path, allowed) in

@@ -6,6 +6,7 @@ mod scenarios;
 mod server;
 
 use std::io::Write;
+use std::net::SocketAddr;
 
 use clap::Args;
 use comfy_table::{Table, presets};
@@ -13,6 +14,7 @@ use comfy_table::{Table, presets};
 use self::crm::Crm;
 use self::scenarios::{Row, Stage};
 use self::server::Server;
+use super::table::print_json;
 use super::{CliError, Ended};
 
 /// Options of `demo`.
@@ -23,7 +25,8 @@ pub(super) struct DemoArgs {
     once: bool,
 }
 
-pub(super) async fn run(args: &DemoArgs, json: bool, out: &mut dyn Write) -> Result<Ended, CliError> {
+/// With `json`, `out` gets the rows as JSON and nothing else; what is told to a person then goes to `aside`.
+pub(super) async fn run(args: &DemoArgs, json: bool, out: &mut dyn Write, aside: &mut dyn Write) -> Result<Ended, CliError> {
     let crm = Crm::open().await?;
     let server = Server::start(crm.address()).await?;
     if !json {
@@ -42,24 +45,27 @@ pub(super) async fn run(args: &DemoArgs, json: bool, out: &mut dyn Write) -> Res
     .await?;
     let all_good = rows.iter().all(Row::is_good);
     if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&rows).unwrap_or_default())?;
+        print_json(out, &rows)?;
+        out.flush()?;
     } else {
         writeln!(out, "\n{}\n", table(&rows))?;
         writeln!(out, "{}", if all_good { "Each once: nothing doubled, nothing lost." } else { "A scenario did not end as it should." })?;
     }
     if !args.once {
-        let address = stage.server.address();
-        writeln!(out, "\nThe book is open at http://{address}/console until you press Ctrl-C. Post an enquiry of your own:")?;
-        writeln!(
-            out,
-            "  curl http://{address}/in/web -H 'content-type: application/json' \\\n    -d '{{\"submission_id\":\"mine-1\",\"email\":\"you@example.com\",\"message\":\"A quote for two desks, please\"}}'"
-        )?;
-        out.flush()?;
+        invite(stage.server.address(), if json { aside } else { out })?;
         // Should the signal not be to be had, the demo ends.
         drop(tokio::signal::ctrl_c().await);
     }
     stage.server.end().await;
     Ok(if all_good { Ended::Well } else { Ended::Found })
+}
+
+/// Where the book can be looked at, and how an enquiry of one's own is posted.
+fn invite(address: SocketAddr, out: &mut dyn Write) -> std::io::Result<()> {
+    let body = r#"{"submission_id":"mine-1","email":"you@example.com","message":"A quote for two desks, please"}"#;
+    writeln!(out, "\nThe book is open at http://{address}/console until you press Ctrl-C. Post an enquiry of your own:")?;
+    writeln!(out, "  curl http://{address}/in/web -H 'content-type: application/json' \\\n    -d '{body}'")?;
+    out.flush()
 }
 
 fn table(rows: &[Row]) -> Table {

@@ -135,7 +135,8 @@ impl Stage {
         self.crm.set_mood(Mood::DropsAnswer);
         self.server.post(&enquiry("lost-answer", "fay@example.com", "I would like an offer for ten lamps.")).await;
         self.rest(&["lost-answer"]).await?;
-        self.row("the CRM writes, and its answer is lost", (1, ONE), &["lost-answer"], ("looked up, adopted", true)).await
+        let found = self.was_found("lost-answer").await?;
+        self.row("the CRM writes, and its answer is lost", (1, ONE), &["lost-answer"], ("looked up, adopted", found)).await
     }
 
     async fn crash(&mut self) -> Result<Row, CliError> {
@@ -145,7 +146,13 @@ impl Stage {
         self.server.kill().await?;
         self.server.start_again().await?;
         self.rest(&["crash"]).await?;
-        self.row("kill -9 while the CRM has the call", (1, ONE), &["crash"], ("restarted, looked up, adopted", true)).await
+        let found = self.was_found("crash").await?;
+        self.row("kill -9 while the CRM has the call", (1, ONE), &["crash"], ("restarted, looked up, adopted", found)).await
+    }
+
+    /// Whether the journal says that the record in the CRM was found by a look-up, and so was not written again.
+    async fn was_found(&self, id: &str) -> Result<bool, CliError> {
+        Ok(is_found(&self.server.get(&format!("/api/v1/enquiries/web:submission:{id}")).await?))
     }
 
     /// Counts in the targets what carries these keys.
@@ -202,10 +209,35 @@ impl Stage {
     }
 }
 
+/// Whether a timeline holds a look-up of the CRM that found.
+fn is_found(dossier: &Value) -> bool {
+    let found = |entry: &Value| entry["kind"] == "effect.found" && entry["facts"]["target"] == "crm";
+    dossier["timeline"].as_array().is_some_and(|timeline| timeline.iter().any(found))
+}
+
 fn enquiry(id: &str, email: &str, message: &str) -> Value {
     json!({ "submission_id": id, "email": email, "message": message })
 }
 
 fn verdict(answer: &Value) -> String {
     answer["verdict"].as_str().unwrap_or("no answer").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adopted_is_what_the_journal_says_and_not_what_was_hoped() {
+        let timeline = |kind: &str, target: &str| json!({"timeline": [{"kind": kind, "facts": {"target": target}}]});
+        assert!(is_found(&timeline("effect.found", "crm")));
+        assert!(!is_found(&timeline("effect.answered", "crm")) && !is_found(&timeline("effect.found", "desk")));
+        assert!(!is_found(&json!({})));
+    }
+
+    #[test]
+    fn a_row_is_good_only_if_its_note_holds() {
+        let row = Row { name: "x", posts: 1, wanted: ONE, seen: ONE, note: "adopted".to_owned(), noted: true };
+        assert!(row.is_good() && !Row { noted: false, ..row }.is_good());
+    }
 }

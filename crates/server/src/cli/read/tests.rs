@@ -98,6 +98,20 @@ fn the_longest_rows_fit_the_page() {
 }
 
 #[test]
+fn an_address_is_cut_and_never_broken() {
+    for id in ["lead_77", "3fa85f64-5717-4562-b3fc-2c963f66", "0123456789abcdef0123456789abcdef0123456789abcdef"] {
+        let mut long = enquiry(&format!("web:submission:{id}"), "accepted");
+        long.contact.email = Some("somebody.with.a.rather.long.name@example.com".to_owned());
+        let effects = vec![effect("deal", 0, "verified"), effect("follow-up", 0, "waiting")];
+        let lines = listed(&page(vec![long]), &[effects], None);
+        let shown: Vec<&str> = lines.iter().flat_map(|line| line.split(' ')).filter(|word| word.starts_with("somebody")).collect();
+        assert!(shown.len() == 1 && shown[0].ends_with('…'), "{lines:#?}");
+        assert!(!lines.iter().any(|line| line.contains("example")), "{lines:#?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= usize::from(WIDTH)), "{lines:#?}");
+    }
+}
+
+#[test]
 fn a_mark_names_a_re_run_and_what_is_not_simply_done() {
     let marks = [effect("deal", 0, "done"), effect("deal", 1, "unverified"), effect("deal", 0, "at_most_once")];
     assert_eq!(marks.each_ref().map(mark), ["deal ✓", "deal#1 ✓ unverified", "deal at-most-once"]);
@@ -107,10 +121,10 @@ fn a_mark_names_a_re_run_and_what_is_not_simply_done() {
 fn options_are_checked_as_they_are_typed() {
     let (common, args) = args(&["--state", "review", "--source", "web", "--limit", "5", "--config", "a b.toml"]).unwrap();
     assert_eq!(
-        next_command(&common, &args, Some("17")).unwrap(),
+        args.page.next_command(&common, "enquiries", args.state.as_ref(), Some("17")).unwrap(),
         "oncebook --config 'a b.toml' enquiries --state review --source web --limit 5 --cursor 17"
     );
-    assert_eq!(next_command(&common, &args, None), None);
+    assert_eq!(args.page.next_command(&common, "enquiries", None, None), None);
     for wrong in [["--state", "done"], ["--limit", "0"], ["--limit", "1001"]] {
         assert!(self::args(&wrong).is_err(), "{wrong:?}");
     }

@@ -96,3 +96,23 @@ fn a_long_queue_says_that_there_is_more() {
     assert!(lines.last().unwrap().starts_with("27 items are open"), "{lines:?}");
     assert_eq!(listed(&[], "oncebook"), ["Nothing waits for a person."]);
 }
+
+#[test]
+fn a_closed_item_says_how_by_whom_and_when_it_was_decided() {
+    let closed = |decision: &str| ReviewView {
+        closed_at: Some(At(UtcMs(1_772_442_904_120))),
+        decision: Some(decision.to_owned()),
+        ..item(Vec::new())
+    };
+    let said = not_open("rev_1", Some(&closed("approved (by jo)")), "oncebook").to_string();
+    assert_eq!(said, "rev_1 was decided at 2026-03-02 09:15:04.120 UTC: approved (by jo). `oncebook review` lists the open ones");
+    let said = not_open("rev_1", Some(&closed("no longer needed: the effect went on")), "oncebook").to_string();
+    assert!(said.starts_with("rev_1 is closed at ") && said.contains("no longer needed"), "{said}");
+    assert!(not_open("rev_2", None, "oncebook").to_string().starts_with("there is no review item 'rev_2'"));
+}
+
+#[test]
+fn a_reason_of_nothing_is_none() {
+    let refused = args("rev_1 dismiss --reason=").unwrap().order().unwrap_err().to_string();
+    assert!(refused.contains("--reason"), "{refused}");
+}

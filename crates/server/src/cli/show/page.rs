@@ -3,17 +3,17 @@
 use super::super::read::flags;
 use super::super::review::to_decide;
 use super::super::table::{clipped, instant, span, table};
-use crate::views::{ArrivalView, DeliveryView, DossierView, EffectView, EnquiryView, StepView};
+use crate::views::{ArrivalView, DeliveryView, DossierView, EffectView, EnquiryView, StepView, TargetView};
 
-/// Everything about one enquiry. `program` is how the commands that are named begin.
-pub(super) fn of_enquiry(dossier: &DossierView, program: &str) -> Vec<String> {
+/// Everything about one enquiry. `program` is how the commands that are named begin; `targets` are those configured.
+pub(super) fn of_enquiry(dossier: &DossierView, program: &str, targets: &[TargetView]) -> Vec<String> {
     let enquiry = &dossier.enquiry;
     let mut lines = vec![format!("{}  ({})", enquiry.key, enquiry.state)];
     lines.extend(about(enquiry));
     lines.extend(times(dossier));
     if !dossier.effects.is_empty() {
         lines.extend([String::new(), "Effects".to_owned()]);
-        lines.extend(dossier.effects.iter().flat_map(|effect| of_effect(effect, &enquiry.key)));
+        lines.extend(dossier.effects.iter().flat_map(|effect| of_effect(effect, &enquiry.key, targets)));
     }
     lines.extend([String::new(), "Deliveries".to_owned()]);
     lines.extend(dossier.deliveries.iter().flat_map(|delivery| of_delivery(delivery, program)));
@@ -34,7 +34,8 @@ pub(super) fn of_arrival(arrival: &ArrivalView, program: &str) -> Vec<String> {
     if let Some(first) = arrival.items.first() {
         lines.push(fact("source", &first.source));
         lines.push(fact("arrived", &format!("{} UTC", instant(first.arrived_at))));
-        let kept = if arrival.body.is_some() { "kept" } else { "not kept any more" };
+        let kept =
+            if arrival.body.is_some() { format!("kept: {program} show {} --body", arrival.id) } else { "not kept any more".to_owned() };
         lines.push(fact("body", &format!("{} bytes, {kept}", first.body_len)));
     }
     for item in arrival.items.iter().filter(|item| item.enquiry.is_none()) {
@@ -88,14 +89,17 @@ fn times(dossier: &DossierView) -> Vec<String> {
     vec![fact("arrived", &format!("{} UTC; {result}, {record}", instant(dossier.enquiry.accepted_at)))]
 }
 
-fn of_effect(effect: &EffectView, key: &str) -> Vec<String> {
+fn of_effect(effect: &EffectView, key: &str, targets: &[TargetView]) -> Vec<String> {
     let again = if effect.ordinal == 0 { String::new() } else { format!(" #{}", effect.ordinal) };
     let record = effect.external_id.as_ref().map(|id| format!(" as {id}")).unwrap_or_default();
     let state = effect.state.replace('_', "-");
     let mut lines = vec![format!("  {}{again} in {}: {state}{record}   {}", effect.action, effect.target, effect.id)];
     lines.extend(effect.why.as_ref().map(|why| format!("    {why}")));
     lines.extend((effect.key != key).then(|| format!("    sent under the key {}", effect.key)));
-    lines.extend(effect.due.map(|due| format!("    taken up at {} UTC", instant(due))));
+    lines.extend(effect.due.map(|due| match targets.iter().find(|target| target.name == effect.target && target.state == "paused") {
+        Some(paused) => format!("    waits: target {} is paused ({})", paused.name, paused.why.as_deref().unwrap_or("no reason given")),
+        None => format!("    next try at {} UTC", instant(due)),
+    }));
     // Before the first attempt the steps only repeat where the effect stands.
     if effect.steps.iter().any(|step| !step.attempts.is_empty()) {
         let rows = effect.steps.iter().flat_map(step_rows).collect();

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::super::page::{said, state, when};
+use super::super::page::{link_delivery, said, state, when};
 use crate::views::DeliveryView;
 
 pub(super) fn deliveries(deliveries: &[DeliveryView]) -> Markup {
@@ -13,7 +13,7 @@ pub(super) fn deliveries(deliveries: &[DeliveryView]) -> Markup {
                 @for delivery in deliveries {
                     tr {
                         td { (when(delivery.arrived_at)) }
-                        td { code { (delivery.id) } @if delivery.item > 0 { " item " (delivery.item) } }
+                        td { (link_delivery(&delivery.id)) @if delivery.item > 0 { " item " (delivery.item) } }
                         td { (state(delivery.verdict)) }
                         td { (sender(delivery)) }
                         td { (done(delivery)) }
@@ -38,9 +38,9 @@ fn done(delivery: &DeliveryView) -> Markup {
     };
     html! {
         "Duplicate suppressed"
-        @if let Some(run) = &suppression.first_run { ": run " code { (run) } " had begun" }
-        @if let Some(first) = &suppression.first_delivery { " with " code { (first) } }
-        @if let Some(at) = suppression.first_at { " at " (when(at)) }
+        @if let Some(first) = &suppression.first_delivery { ": the first is " (link_delivery(first)) }
+        @if let Some(run) = &suppression.first_run { ", run " code { (run) } }
+        @if let Some(at) = suppression.first_at { ", at " (when(at)) }
         "."
         @if delivery.weak_key { " The key rests on content alone: it can be told apart." }
     }

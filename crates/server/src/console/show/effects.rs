@@ -2,10 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::super::page::{said, state, when};
+use super::super::page::{Frame, said, state, when};
 use crate::views::{EffectView, StepView};
 
-pub(super) fn effects(effects: &[EffectView]) -> Markup {
+/// `frame` knows which targets are paused: what waits for one of them says so instead of when it is tried next.
+pub(in crate::console) fn effects(effects: &[EffectView], frame: &Frame) -> Markup {
+    let paused = |effect: &EffectView| frame.paused.iter().find(|(name, _)| *name == effect.target);
     html! {
         @if effects.is_empty() { p.soft { "Nothing is planned." } }
         @for effect in effects {
@@ -16,7 +18,11 @@ pub(super) fn effects(effects: &[EffectView]) -> Markup {
                     @if let Some(id) = &effect.external_id { dt { "Record" } dd { code { (said(id)) } } }
                     dt { "Outgoing key" } dd { code { (said(&effect.key)) } }
                     dt { "Effect" } dd { code { (effect.id) } @if effect.ordinal > 0 { " (re-run " (effect.ordinal) ")" } }
-                    @if let Some(due) = effect.due { dt { "Next" } dd { (when(due)) } }
+                    @match (effect.due, paused(effect)) {
+                        (Some(_), Some((name, why))) => { dt { "Waits" } dd { "target " (name) " is paused (" (said(why)) ")" } }
+                        (Some(due), None) => { dt { "Next try" } dd { (when(due)) } }
+                        (None, _) => {}
+                    }
                 }
                 @if effect.steps.iter().any(|step| !step.attempts.is_empty()) {
                     details { summary { "Steps and attempts" } @for step in &effect.steps { (attempts(step)) } }

@@ -23,7 +23,8 @@ pub(super) fn received(told: Told<'_>) -> String {
 fn redelivered(came: &str, told: Told<'_>) -> String {
     let (first, run) = (told.text("first_delivery"), told.text("first_run"));
     let weak = if told.is("weak") { " The key rests on content alone, so a person can undo this." } else { "" };
-    format!("{came} brought a known event again: suppressed as a duplicate of {first}, which run {run} carried out.{weak}")
+    // Whether that run did anything is not said: the first may be held itself.
+    format!("{came} brought a known event again: suppressed as a duplicate of {first} (run {run}).{weak}")
 }
 
 /// An enquiry.

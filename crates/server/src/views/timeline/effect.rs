@@ -16,8 +16,14 @@ fn of_whole(what: &str, told: Told<'_>) -> Option<String> {
         "held" => format!("held for a person{}", told.because()),
         "skipped" => format!("will not be done{}", told.because()),
         "postponed" => format!("put off until {}{}", told.text("until"), told.because()),
+        "dismissed" => "a person decided that it is not to be done".to_owned(),
+        // As books of an earlier version say it.
         "released" if told.maybe("state") == Some("skipped") => "a person decided that it is not to be done".to_owned(),
         "released" => "a person let it go on".to_owned(),
+        // A replay: the step is where it was, and the target is asked about it.
+        "decided" if told.maybe("from").is_some_and(|from| told.maybe("phase") == Some(from)) => {
+            format!("the {} is looked at again, as a person asked", told.text("step"))
+        }
         "decided" => format!("a person decided about the {}: from {} to {}", told.text("step"), told.text("from"), told.text("phase")),
         _ => return None,
     })

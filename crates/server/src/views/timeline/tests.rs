@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 /// Every kind that the store, the engine and the evidence write.
-const KINDS: [&str; 39] = [
+const KINDS: [&str; 40] = [
     "delivery.received",
     "enquiry.normalised",
     "enquiry.qualified",
@@ -27,6 +27,7 @@ const KINDS: [&str; 39] = [
     "effect.held",
     "effect.skipped",
     "effect.released",
+    "effect.dismissed",
     "effect.decided",
     "effect.postponed",
     "effect.intended",
@@ -74,8 +75,27 @@ fn a_suppression_names_the_first_delivery_and_its_run() {
     }));
     assert_eq!(
         says("delivery.received", &facts),
-        "Delivery dlv_2 from website brought a known event again: suppressed as a duplicate of dlv_1, which run run_1 carried out."
+        "Delivery dlv_2 from website brought a known event again: suppressed as a duplicate of dlv_1 (run run_1)."
     );
+}
+
+#[test]
+fn a_copy_of_what_is_held_is_not_said_to_be_carried_out() {
+    let facts = facts(json!({
+        "delivery": "dlv_3", "source": "website", "verdict": "redelivery", "duplicate_suppressed": true, "weak": false,
+        "key": "website:submission:77~2", "first_delivery": "dlv_2", "first_run": "run_2",
+    }));
+    let said = says("delivery.received", &facts);
+    assert!(said.contains("duplicate of dlv_2") && !said.contains("carried out"), "{said}");
+}
+
+#[test]
+fn a_replay_is_looked_at_again_and_moves_from_nowhere_to_nowhere() {
+    let of = |from: &str, phase: &str| {
+        says("effect.decided", &facts(json!({"action": "deal", "target": "crm", "step": "record", "from": from, "phase": phase})))
+    };
+    assert_eq!(of("verified", "verified"), "'deal' on crm: the record is looked at again, as a person asked.");
+    assert_eq!(of("review", "unknown"), "'deal' on crm: a person decided about the record: from review to unknown.");
 }
 
 #[test]

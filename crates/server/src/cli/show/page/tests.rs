@@ -67,7 +67,7 @@ fn effect(attempts: Vec<AttemptView>) -> EffectView {
 
 #[test]
 fn every_attempt_is_a_row_and_its_step_is_named_once() {
-    let lines = of_effect(&effect(vec![attempt(1, "proved_absent"), attempt(2, "answered")]), "web:submission:1");
+    let lines = of_effect(&effect(vec![attempt(1, "proved_absent"), attempt(2, "answered")]), "web:submission:1", &[]);
     assert_eq!(lines[0], "  deal in crm: verified as deal-7   eff_1");
     assert_eq!(lines.len(), 5, "{lines:#?}");
     assert!(lines[3].contains("record") && lines[3].contains("09:15:05.120") && lines[3].contains("proved-absent"), "{}", lines[3]);
@@ -84,8 +84,27 @@ fn an_effect_that_was_not_begun_says_where_it_stands_and_no_more() {
         ordinal: 1,
         ..effect(Vec::new())
     };
-    let lines = of_effect(&waiting, "web:submission:1");
+    let lines = of_effect(&waiting, "web:submission:1", &[]);
     assert_eq!(lines, ["  deal #1 in crm: waiting   eff_1", "    waits for deal", "    sent under the key web:submission:1#1"]);
+}
+
+#[test]
+fn an_effect_says_when_it_is_tried_next_or_that_its_target_is_paused() {
+    let due = EffectView { state: "planned", external_id: None, due: Some(At(AT)), ..effect(Vec::new()) };
+    let target = |state| TargetView {
+        name: "crm".to_owned(),
+        kind: "http".to_owned(),
+        mode: "live".to_owned(),
+        state,
+        paused_at: None,
+        why: Some("moving house".to_owned()),
+    };
+    let lines = of_effect(&due, "web:submission:1", &[target("open")]);
+    assert_eq!(lines[1], "    next try at 2026-03-02 09:15:04.120 UTC");
+    let lines = of_effect(&due, "web:submission:1", &[target("paused")]);
+    assert_eq!(lines[1..], ["    waits: target crm is paused (moving house)"]);
+    let ended = of_effect(&effect(Vec::new()), "web:submission:1", &[target("paused")]);
+    assert_eq!(ended.len(), 1, "what has ended waits for nothing: {ended:?}");
 }
 
 #[test]
