@@ -52,6 +52,7 @@ impl App {
         let console = ConsoleState {
             reader: reader.clone(),
             engine: Arc::clone(&self.engine),
+            redeliver: ports::redeliver(Arc::clone(&self.intake)),
             clock: Arc::clone(&self.clock),
             targets: targets.clone(),
             sources: self.config.sources.iter().map(|source| source.id.clone()).collect(),

@@ -173,9 +173,12 @@ async fn a_missing_secret_sends_nothing() {
     let mut params = params(&fake.base);
     let gone = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let now = Arc::clone(&gone);
-    params.secrets = Arc::new(move |reference| {
-        if now.load(Ordering::SeqCst) { Err(format!("{reference} is not set")) } else { Ok("very-secret-token".to_owned()) }
-    });
+    params.secrets =
+        Arc::new(
+            move |reference| {
+                if now.load(Ordering::SeqCst) { Err(format!("{reference} is not set")) } else { Ok("very-secret-token".to_owned()) }
+            },
+        );
     let target = http(params);
     let call = call(&target);
     gone.store(true, Ordering::SeqCst);
