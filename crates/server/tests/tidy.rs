@@ -28,7 +28,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
 ];
 
 /// A file longer than this is two rooms. Tests may be longer.
-const LINES_MAX: usize = 700;
+const LINES_MAX: usize = 450;
 
 fn is_test(file: &Path) -> bool {
     file.components().any(|c| c.as_os_str() == "tests" || c.as_os_str() == "contract") || file.ends_with("tests.rs")

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::gate::effect::StepKind;
+use crate::gate::effect::{Attempted, Find, Policy};
 use crate::retry::Backoff;
 
 mod absence;
