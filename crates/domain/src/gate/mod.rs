@@ -1,6 +1,6 @@
 //! The gate: the one door to every outside effect.
 //!
-//! [`effect`] holds what an effect and its steps may be, [`decide`] how one step moves on an observation, [`whole`] how an
+//! [`effect`] holds what an effect and its steps may be, [`mod@decide`] how one step moves on an observation, [`whole`] how an
 //! effect moves over its steps, holds and dependencies, and [`claim`] is the door for other engines.
 
 pub mod claim;

@@ -5,7 +5,7 @@ use crate::gate::effect::{Attempt, Attempted, Find, Phase, Step, Why};
 use crate::time::UtcMs;
 
 /// Look-ups in a row that may answer nothing usable before a person is asked.
-const BLIND_LOOKS_MAX: u32 = 8;
+pub(super) const BLIND_LOOKS_MAX: u32 = 8;
 const NO_LOOK_UP: Moved = Moved::Ignored("no look-up was asked for in this state");
 
 impl Ctx<'_> {

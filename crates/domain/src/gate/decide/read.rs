@@ -5,7 +5,7 @@ use crate::gate::effect::{Attempt, Attempted, Phase, Step};
 
 /// Read-backs in a row that find no record before it counts as missing. One that fails is tried again without end: the
 /// record stands, and its due time shows.
-const READS_MAX: u32 = 8;
+pub(super) const READS_MAX: u32 = 8;
 const NO_READ_BACK: Moved = Moved::Ignored("no read-back was asked for in this state");
 
 impl Ctx<'_> {

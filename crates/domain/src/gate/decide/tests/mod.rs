@@ -2,9 +2,10 @@
 //!
 //! This file holds what they share: one set of rules, and a step that is shown one observation after another.
 
+use super::look::BLIND_LOOKS_MAX;
+use super::read::READS_MAX;
 use super::*;
-use crate::gate::effect::StepKind;
-use crate::gate::effect::{Attempted, Find, Policy};
+use crate::gate::effect::{Attempt, Attempted, Find, Policy, StepKind};
 use crate::retry::Backoff;
 
 mod absence;
