@@ -20,6 +20,7 @@ use store::Store;
 use store::sqlite::{Options, Sqlite};
 use tokio::sync::Notify;
 
+pub(crate) use self::ports::target_setups;
 use crate::api::Bearer;
 use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Secret, SecretRef, StoreUrl};
 use crate::effects::Target;

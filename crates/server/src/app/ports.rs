@@ -25,7 +25,7 @@ pub(super) fn redeliver(intake: Arc<Intake>) -> Arc<dyn Redeliver> {
 }
 
 /// What the configuration says of every target.
-pub(super) fn target_setups(config: &Config) -> Vec<TargetSetup> {
+pub(crate) fn target_setups(config: &Config) -> Vec<TargetSetup> {
     let mode = |mode| if mode == Mode::Shadow { "shadow" } else { "live" };
     let setups = config.targets.iter().map(|target| TargetSetup {
         name: target.name.clone(),

@@ -8,7 +8,7 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, StartError, ports};
+use super::{App, StartError, ports, target_setups};
 use crate::api::{self, Access, ApiState, Bearer};
 use crate::config::Config;
 use crate::console::{self, ConsoleState};
@@ -48,7 +48,7 @@ impl App {
     pub fn router(self: &Arc<Self>) -> Router {
         let access = Access::new(self.config.server.is_private(), self.bearers.clone());
         let reader = Reader::new(Arc::clone(&self.store));
-        let targets = ports::target_setups(&self.config);
+        let targets = target_setups(&self.config);
         let console = ConsoleState {
             reader: reader.clone(),
             engine: Arc::clone(&self.engine),

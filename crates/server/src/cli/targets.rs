@@ -5,8 +5,9 @@ use std::io::Write;
 use super::read;
 use super::table::{instant, print, print_json, table};
 use super::{CliError, Common, Ended};
-use crate::config::{Config, Mode};
-use crate::views::{PageView, Reader, TargetSetup, TargetView};
+use crate::app::target_setups;
+use crate::config::Config;
+use crate::views::{PageView, Reader, TargetView};
 
 pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
@@ -21,13 +22,7 @@ pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, C
 
 /// Every configured target, as the book knows it.
 pub(super) async fn of(config: &Config, reader: &Reader) -> Result<Vec<TargetView>, CliError> {
-    let mode = |mode| if mode == Mode::Shadow { "shadow" } else { "live" };
-    let setups = config.targets.iter().map(|target| TargetSetup {
-        name: target.name.clone(),
-        kind: target.kind.as_str().to_owned(),
-        mode: mode(target.mode).to_owned(),
-    });
-    Ok(reader.targets(&setups.collect::<Vec<_>>()).await?)
+    Ok(reader.targets(&target_setups(config)).await?)
 }
 
 fn listed(targets: &[TargetView], program: &str) -> Vec<String> {

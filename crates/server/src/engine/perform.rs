@@ -209,10 +209,15 @@ impl Engine {
     }
 
     /// Its target was paused after it was leased: it stays as it is, and the store hands it out once the target goes on. An
-    /// attempt that nobody answers for stays intended until it can be asked about.
+    /// attempt that nobody answers for stays intended until it can be asked about, and nobody else goes at its contact.
     async fn yield_paused(&self, work: Work) -> Result<(), Error> {
-        let step = Step { at: self.now(), effects: vec![work.change(false, None)], ..Step::default() };
+        let step = Step { at: self.now(), effects: vec![work.change(false, self.open_lock(&work))], ..Step::default() };
         self.parts.store.commit(step).await
+    }
+
+    /// The lock that a resting effect keeps: its contact's, while an attempt there may still come to something.
+    fn open_lock(&self, work: &Work) -> Option<String> {
+        self.contact_lock(&work.enquiry, &work.effect).filter(|_| contact_is_open(&work.effect))
     }
 
     /// Commits the effect as it stands, and what follows for its enquiry. If somebody else changed it meanwhile, only an
@@ -220,8 +225,7 @@ impl Engine {
     async fn rest(&self, work: Work) -> Result<(), Error> {
         let at = self.now();
         let keep_lease = work.effect.steps.iter().any(|step| step.phase == Phase::Intended);
-        let lock = self.contact_lock(&work.enquiry, &work.effect).filter(|_| contact_is_open(&work.effect));
-        let change = work.change(keep_lease, lock);
+        let change = work.change(keep_lease, self.open_lock(&work));
         let held = matches!(work.effect.door, Door::Held { .. }).then(|| self.held_review(&work, at));
         let rested = self.settle(&work.effect.enquiry, |case| {
             let mine = case.effects.iter().find(|(e, _)| e.id == work.effect.id);

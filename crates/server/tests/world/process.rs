@@ -139,14 +139,19 @@ impl Process {
 
     /// Asks until the enquiry is settled.
     pub async fn settled(&self, key: &str) -> Value {
+        self.until(key, "settled").await
+    }
+
+    /// Asks until the enquiry is in that state.
+    pub async fn until(&self, key: &str, state: &str) -> Value {
         let path = format!("/api/v1/enquiries/{key}");
         for _ in 0..PATIENCE {
             let dossier = self.get(&path).await;
-            if dossier["enquiry"]["state"] == "settled" {
+            if dossier["enquiry"]["state"] == state {
                 return dossier;
             }
         }
-        panic!("{key} does not settle: {}", self.get(&path).await);
+        panic!("{key} does not become {state}: {}", self.get(&path).await);
     }
 
     /// How many deals the desk has under a key.

@@ -144,7 +144,9 @@ fn a_field_of_the_map_that_is_nearly_a_known_one_is_a_slip() {
         let key = format!("source[0].map.{}", if field.contains('.') { format!("{field:?}") } else { field.to_owned() });
         assert_problem(&map(field), "3:9", &key, says);
     }
-    for field in ["contact.email", "contact.company", "message", "occurred_at", "consent", "budget", "form", "messages_sent", "contact"] {
+    for field in
+        ["contact.email", "contact.company", "message", "occurred_at", "consent", "budget", "form", "messages_sent", "contact", "content"]
+    {
         assert!(read(&map(field)).is_ok(), "{field}");
     }
 }
