@@ -358,6 +358,14 @@ async fn after_a_crash_a_copy_with_its_wal_is_the_book() {
     is_the_book(&copied(&dir.0, &["book.db", "book.db-wal"]));
 }
 
+#[tokio::test]
+async fn a_server_whose_output_nobody_reads_serves_on() {
+    let mut server = world::process::Process::start_unheard("").await;
+    server.post("web", LEAD).await;
+    server.settled(KEY).await;
+    assert!(!server.has_ended());
+}
+
 #[test]
 fn dismissing_needs_a_reason() {
     let empty = world::Dir::new();

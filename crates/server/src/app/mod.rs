@@ -10,6 +10,7 @@ mod sources;
 mod targets;
 
 use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,6 +64,9 @@ pub enum StartError {
          Look at the change, then say: oncebook identity accept {0}"
     )]
     RuleChanged(String),
+    /// Another server has the data directory.
+    #[error("{0} is another server's data directory as long as that runs: name another one in server.data_dir")]
+    DirHeld(String),
     /// The book cannot be opened.
     #[error("the book cannot be used: {0}")]
     Store(#[from] store::Error),
@@ -89,6 +93,8 @@ pub struct App {
     pub entropy: Arc<dyn Entropy>,
     /// Who may use API and console.
     bearers: Vec<Bearer>,
+    /// The data directory is this process's alone: desks and outboxes have one owner, whatever book they are written from.
+    _data_dir: File,
 }
 
 impl App {
@@ -102,6 +108,7 @@ impl App {
     pub async fn over(config: Config, outside: Outside, store: Arc<dyn Store>) -> Result<Self, StartError> {
         let Outside { clock, entropy, env, stops } = outside;
         let wake = Arc::new(Notify::new());
+        let data_dir = hold(&config.server.data_dir)?;
         let mut wrong = Vec::new();
         let mut sources = sources::setups(&config, &*env, &mut wrong);
         let made = targets::make(&config, &clock, &env, &stops, &mut wrong);
@@ -129,7 +136,20 @@ impl App {
             entropy: Arc::clone(&entropy),
             accepted: wake,
         });
-        Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, bearers })
+        Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, bearers, _data_dir: data_dir })
+    }
+}
+
+/// Holds the data directory against every other server.
+fn hold(dir: &Path) -> Result<File, StartError> {
+    let path = dir.join("serve.lock");
+    let failed = |e| StartError::Io(path.display().to_string(), e);
+    std::fs::create_dir_all(dir).map_err(failed)?;
+    let file = File::create(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StartError::DirHeld(dir.display().to_string())),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `oncebook serve`.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -13,12 +14,10 @@ pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, C
     let app = Arc::new(App::open(config, outside()?).await?);
     let served = Arc::clone(&app).bind().await?;
     let address = served.address;
-    writeln!(out, "oncebook listens on http://{address}")?;
-    for source in &app.config.sources {
-        writeln!(out, "  post enquiries to   http://{address}/in/{}", source.name)?;
+    if let Err(error) = greet(&app, address, out) {
+        // Whoever started it reads no further: that is no reason to take in no enquiry.
+        tracing::warn!(%error, "standard output is closed");
     }
-    writeln!(out, "  see what became     http://{address}/console")?;
-    out.flush()?;
     let stop = CancellationToken::new();
     let told = stop.clone();
     let (served, ()) = tokio::join!(served.run(stop.clone()), async move {
@@ -29,6 +28,15 @@ pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, C
     });
     served?;
     Ok(Ended::Well)
+}
+
+fn greet(app: &App, address: SocketAddr, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "oncebook listens on http://{address}")?;
+    for source in &app.config.sources {
+        writeln!(out, "  post enquiries to   http://{address}/in/{}", source.name)?;
+    }
+    writeln!(out, "  see what became     http://{address}/console")?;
+    out.flush()
 }
 
 /// Until Ctrl-C or a termination signal.

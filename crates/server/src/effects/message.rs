@@ -18,6 +18,9 @@ use super::template::{Place, Template, scene};
 /// 160 bits of the digest: a Message-ID should fit a line.
 const NAME_BYTES: usize = 20;
 
+/// Characters of a header: encoded and unfolded it stays under the 998 bytes of RFC 5322's line.
+const HEADER_MAX: usize = 240;
+
 /// Who writes, and the templates of what is written.
 #[derive(Debug)]
 pub struct Letter {
@@ -61,7 +64,7 @@ impl Letter {
             // RFC 3834: machines do not answer it, so two of them cannot answer each other for ever.
             .raw_header(plain("Auto-Submitted", "auto-generated".to_owned()))
             .raw_header(plain("X-Oncebook-Key", one_line(key)))
-            .singlepart(SinglePart::plain(self.text.render(&scene)?));
+            .singlepart(SinglePart::plain(lines(&self.text.render(&scene)?)));
         Ok(message.map_err(|e| format!("no message can be built: {e}"))?.formatted())
     }
 }
@@ -74,8 +77,14 @@ pub fn id_in(message: &[u8]) -> Option<String> {
     id.starts_with("ob.").then(|| id.to_owned())
 }
 
+/// A header's text: one line, no longer than a line may be.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(HEADER_MAX).collect::<String>().trim().to_owned()
+}
+
+/// A body's text, each line ended alike: RFC 5322 has no CR that stands alone.
+fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 fn plain(name: &'static str, value: String) -> HeaderValue {
@@ -147,6 +156,18 @@ mod tests {
             assert!(why.contains("address"), "{address}: {why}");
         }
         assert!(letter().message("k", &told(None, "x")).unwrap_err().contains("no e-mail address"));
+    }
+
+    #[test]
+    fn no_line_is_too_long_and_no_return_stands_alone() {
+        let letter = Letter::compile("desk@example.com", "{{ enquiry.summary }}", "{{ enquiry.summary }}").unwrap();
+        for summary in ["x".repeat(5_000), "é".repeat(5_000)] {
+            let bytes = letter.message("k", &told(Some("a@example.com"), &summary)).unwrap();
+            assert!(head(&bytes).lines().all(|line| line.len() < 998));
+        }
+        let bytes = letter.message("k", &told(Some("a@example.com"), "one\rtwo\r\nthree\nfour")).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.ends_with("one\r\ntwo\r\nthree\r\nfour\r\n"), "{text:?}");
     }
 
     #[test]

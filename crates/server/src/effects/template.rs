@@ -13,6 +13,9 @@ use serde_json::{Map, Value as Json};
 /// Enough for any letter; a loop without an end stops here.
 const FUEL: u64 = 100_000;
 
+/// Longer than any letter; the compiler recurses on long sums and many `elif`s.
+const SOURCE_MAX: usize = 32 << 10;
+
 /// What a scene holds, and with it every name that a template may use.
 const NAMES: [&str; 6] = ["key", "action", "ordinal", "enquiry", "qualification", "id"];
 
@@ -57,6 +60,9 @@ impl Template {
     }
 
     fn build(name: &str, source: &str, place: Place, secrets: Option<Secrets>) -> Result<Self, String> {
+        if source.len() > SOURCE_MAX {
+            return Err(format!("{name}: a template has at most {SOURCE_MAX} bytes"));
+        }
         let mut environment = environment(place);
         if let Some(secrets) = secrets {
             environment.add_function("secret", move |reference: String| {

@@ -66,7 +66,10 @@ impl Engine {
             ReadBack::Same => (Observation::ReadSame, facts),
             ReadBack::Differs(what) => (Observation::ReadDiffers { what: what.clone() }, facts.with("differs", what)),
             ReadBack::Gone => (Observation::ReadGone, facts),
-            ReadBack::Failed(why) => (Observation::ReadFailed, facts.with("why", why)),
+            ReadBack::Failed(why) => {
+                tracing::warn!(effect = %work.effect.id, why, "a record could not be read back; what comes after it waits");
+                (Observation::ReadFailed, facts.with("why", why))
+            }
             ReadBack::Closed(why) => {
                 self.close_target(work, &why);
                 (Observation::ReadFailed, facts.with("why", why))

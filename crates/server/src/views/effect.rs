@@ -167,6 +167,9 @@ fn why_phase(phase: &Phase) -> Option<String> {
         Phase::Refused { why } | Phase::Closed { why } => Some(why.clone()),
         Phase::Review { why } => Some(why.sentence().to_owned()),
         Phase::AtMostOnce => Some("sent once, its outcome is unknown, and it is never sent again".to_owned()),
+        Phase::Done { reads, .. } if *reads > 0 => {
+            Some(format!("the record stands, and could not be read back yet ({reads} times tried): what comes after it waits"))
+        }
         Phase::Planned { .. } | Phase::Intended | Phase::Done { .. } | Phase::Verified { .. } => None,
     }
 }

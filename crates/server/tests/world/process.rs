@@ -99,6 +99,37 @@ impl Process {
         Self::run(command, dir, None).await
     }
 
+    /// Starts the server with a standard output that nobody reads, and never did.
+    pub async fn start_unheard(config: &str) -> Self {
+        super::install_tls();
+        let dir = Arc::new(Dir::new());
+        std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, config)).unwrap();
+        let (nobody, out) = std::io::pipe().unwrap();
+        drop(nobody);
+        let mut command = Command::new(binary());
+        command.arg("--config").arg(dir.0.join("oncebook.toml")).arg("serve").stdout(out).stdin(Stdio::null()).kill_on_drop(true);
+        let mut child = command.spawn().unwrap();
+        let written = async {
+            loop {
+                let text = std::fs::read_to_string(dir.0.join("serve.address")).unwrap_or_default();
+                if let Ok(address) = text.trim().parse::<SocketAddr>() {
+                    return address;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let address = tokio::select! {
+            address = written => address,
+            ended = child.wait() => panic!("the server ended: {ended:?}"),
+        };
+        Self { dir, address, child, http: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+
+    /// Whether the process is gone.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Ends it; what it has logged, and its directory.
     pub async fn end(mut self) -> (String, Arc<Dir>) {
         self.child.kill().await.unwrap();

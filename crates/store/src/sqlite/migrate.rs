@@ -10,10 +10,7 @@ const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../../migrations/sq
 
 /// Brings the book to this version. A book of a newer version is refused, and so is one whose past differs.
 pub(super) fn run(conn: &Connection) -> Result<(), Error> {
-    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
-    if tables > 0 && !is_book(conn)? {
-        return Err(Error::Refused("the file is a database of something else: name another file in [store] url".to_owned()));
-    }
+    no_other_database(conn)?;
     let ledger = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, sha256 TEXT NOT NULL)";
     conn.execute_batch(ledger).map_err(fault)?;
     check(conn)?;
@@ -33,10 +30,24 @@ pub(super) fn run(conn: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the file is a book at all.
+/// Refuses a file that holds something, and no book.
+pub(super) fn no_other_database(conn: &Connection) -> Result<(), Error> {
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
+    if tables == 0 || is_book(conn)? {
+        return Ok(());
+    }
+    Err(Error::Refused("the file is a database of something else: name another file in [store] url".to_owned()))
+}
+
+/// Whether the file is a book at all. Others have a table of migrations too, but not with the same columns; and a book whose
+/// making was cut short has nothing but that table.
 pub(super) fn is_book(conn: &Connection) -> Result<bool, Error> {
-    let found: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'", [], |row| row.get(0)).map_err(fault)?;
-    Ok(found > 0)
+    let ours = "SELECT group_concat(name) FROM (SELECT name FROM pragma_table_info('migrations') ORDER BY cid)";
+    let columns: Option<String> = conn.query_row(ours, [], |row| row.get(0)).map_err(fault)?;
+    let others = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('migrations', 'meta', 'sqlite_sequence')";
+    let has_streams = "SELECT count(*) FROM pragma_table_info('streams') WHERE name IN ('ord', 'id', 'started_at')";
+    let count = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fault);
+    Ok(columns.as_deref() == Some("version,sha256") && (count(others)? == 0 || count(has_streams)? == 3))
 }
 
 /// Whether this program knows the book's version.

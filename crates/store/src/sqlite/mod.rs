@@ -62,7 +62,9 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the book, making it if it is not there, and begins this process's stream.
     pub fn open(options: Options) -> Result<Self, Error> {
+        let options = Options { path: one_name(&options.path)?, ..options };
         let lock = lock_file(&options.path)?;
+        whole_or_new(&options.path)?;
         let conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
         prepare(&conn)?;
         migrate::run(&conn)?;
@@ -115,6 +117,37 @@ impl Sqlite {
         });
         task.await.unwrap_or_else(|e| Err(Error::Unavailable(format!("a reader stopped: {e}"))))
     }
+}
+
+/// The one name of the book's file: the lock stands beside it, and a second name would have a second lock.
+fn one_name(path: &Path) -> Result<PathBuf, Error> {
+    use std::os::unix::fs::MetadataExt as _;
+    let unavailable = |e: std::io::Error| Error::Unavailable(format!("{}: {e}", path.display()));
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        // A link to nothing would be made into a book elsewhere, under another name than its own.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && !path.is_symlink() => return Ok(path.to_owned()),
+        Err(e) => return Err(unavailable(e)),
+    };
+    if found.is_file() && found.nlink() > 1 {
+        return Err(Error::Refused(format!("the book {} has a second name (a hard link): leave it one, or copy it", path.display())));
+    }
+    std::fs::canonicalize(path).map_err(unavailable)
+}
+
+/// Refuses to begin a new book where the log of an old one lies, and to touch a database of something else.
+fn whole_or_new(path: &Path) -> Result<(), Error> {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if size(path) > 0 {
+        return migrate::no_other_database(&reader(path)?);
+    }
+    if size(Path::new(&log)) > 0 {
+        let why = "is missing or empty, and its log (-wal) is there: bring the file back, or move the log away to begin a new book";
+        return Err(Error::Refused(format!("the book {} {why}", path.display())));
+    }
+    Ok(())
 }
 
 /// Takes the lock that makes this process the only writer.

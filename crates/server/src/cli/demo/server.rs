@@ -6,17 +6,23 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 
 use super::super::CliError;
 
 /// A running server and its directory.
 pub(super) struct Server {
     dir: PathBuf,
+    running: Running,
+    http: reqwest::Client,
+}
+
+struct Running {
     child: Child,
     address: SocketAddr,
-    http: reqwest::Client,
+    /// What it says is short, and stays in this pipe; dropped, it would be closed under the server's hands.
+    _says: Lines<BufReader<ChildStdout>>,
 }
 
 impl Server {
@@ -25,12 +31,12 @@ impl Server {
         let dir = std::env::temp_dir().join(format!("oncebook-demo-{}", std::process::id()));
         std::fs::create_dir_all(&dir)?;
         std::fs::write(dir.join("oncebook.toml"), configuration(&dir, crm))?;
-        let (child, address) = spawn(&dir).await?;
-        Ok(Self { dir, child, address, http: http_client()? })
+        let running = spawn(&dir).await?;
+        Ok(Self { dir, running, http: http_client()? })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
-        self.address
+        self.running.address
     }
 
     pub(super) fn dir(&self) -> &std::path::Path {
@@ -39,18 +45,18 @@ impl Server {
 
     /// `kill -9`.
     pub(super) async fn kill(&mut self) -> Result<(), CliError> {
-        Ok(self.child.kill().await?)
+        Ok(self.running.child.kill().await?)
     }
 
     /// Starts it again on the same book.
     pub(super) async fn start_again(&mut self) -> Result<(), CliError> {
-        (self.child, self.address) = spawn(&self.dir).await?;
+        self.running = spawn(&self.dir).await?;
         Ok(())
     }
 
     /// Posts a body to the source; the answer.
     pub(super) async fn post(&self, body: &Value) -> Value {
-        self.sender().post(self.address, body).await
+        self.sender().post(self.running.address, body).await
     }
 
     /// A sender of enquiries, for many at once.
@@ -61,13 +67,19 @@ impl Server {
     /// Reads from the server's API.
     pub(super) async fn get(&self, path: &str) -> Result<Value, CliError> {
         let failed = |e: reqwest::Error| CliError::Said(format!("the demo's server did not answer: {e}"));
-        self.http.get(format!("http://{}{path}", self.address)).send().await.map_err(failed)?.json().await.map_err(failed)
+        self.http.get(format!("http://{}{path}", self.running.address)).send().await.map_err(failed)?.json().await.map_err(failed)
     }
 
     /// Ends it and removes the directory.
     pub(super) async fn end(mut self) {
-        // A server that is gone already is ended too, and what cannot be removed is only a temporary directory.
-        drop(self.child.kill().await);
+        // A server that is gone already is ended too.
+        drop(self.running.child.kill().await);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // What cannot be removed is only a temporary directory.
         drop(std::fs::remove_dir_all(&self.dir));
     }
 }
@@ -91,7 +103,7 @@ fn http_client() -> Result<reqwest::Client, CliError> {
     client.map_err(|e| CliError::Said(format!("no HTTP client: {e}")))
 }
 
-async fn spawn(dir: &std::path::Path) -> Result<(Child, SocketAddr), CliError> {
+async fn spawn(dir: &std::path::Path) -> Result<Running, CliError> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--config").arg(dir.join("oncebook.toml")).arg("serve");
     command.env("ONCEBOOK_LOG", "error").stdout(Stdio::piped()).stdin(Stdio::null()).kill_on_drop(true);
@@ -101,7 +113,7 @@ async fn spawn(dir: &std::path::Path) -> Result<(Child, SocketAddr), CliError> {
     // Its first line names the address; it is written once the address is bound.
     let first = lines.next_line().await?.ok_or_else(stopped)?;
     let address = first.rsplit("http://").next().and_then(|address| address.trim().parse().ok()).ok_or_else(stopped)?;
-    Ok((child, address))
+    Ok(Running { child, address, _says: lines })
 }
 
 /// Short spans, so that the demo shows in seconds what takes minutes in earnest.

@@ -97,7 +97,9 @@ impl Seen {
         self.pages += 1;
         self.urls.insert(url.to_string());
         match answer.status {
-            200..=299 => {}
+            200 => {}
+            // 202 is not ready, 203 is somebody else's, 206 is a part: none of them says what there is.
+            201..=299 => return cannot_tell(format!("status {}, where only a 200 says what there is", answer.status)),
             401 | 403 => return Turn::End(Found::Closed(format!("status {}", answer.status))),
             // A page of a proxy in the API's place is not the API's answer.
             404 if self.pages == 1 && self.by_key && is_the_apis_own(answer) => return Turn::End(Found::Absent),

@@ -37,14 +37,22 @@ impl Told {
         for secret in told.iter().chain(parts) {
             let json = serde_json::to_string(secret).unwrap_or_default();
             let url: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
-            forms.extend([
-                secret.clone(),
-                json.trim_matches('"').to_owned(),
-                json_ascii(json.trim_matches('"')),
-                url.replace('+', "%20"),
-                url,
-            ]);
-            forms.extend([data_encoding::BASE64.encode(secret.as_bytes()), data_encoding::BASE64_NOPAD.encode(secret.as_bytes())]);
+            let json = json.trim_matches('"');
+            // As JSON libraries write it: plainly; PHP with `\/`; Go and others with the letters of HTML as numbers; both.
+            let plain = [json.to_owned(), json_ascii(json)];
+            let safe = plain.clone().map(|text| json_safe(&text));
+            let quoted = safe.clone().map(|text| text.replace('\'', "\\u0027"));
+            let texts = [plain, safe, quoted].concat();
+            forms.extend(texts.iter().map(|text| text.replace('/', "\\/")));
+            forms.extend(texts);
+            for kept in [&b"-._~"[..], b"-._~/", b"-._~!*'()"] {
+                forms.extend([percent_encoded(secret, kept, false), percent_encoded(secret, kept, true)]);
+            }
+            forms.extend([html(secret, "&#39;"), html(secret, "&#x27;"), html(secret, "'")]);
+            forms.extend([secret.clone(), url.replace('+', "%20"), url]);
+            let bytes = secret.as_bytes();
+            forms.extend([data_encoding::BASE64.encode(bytes), data_encoding::BASE64_NOPAD.encode(bytes)]);
+            forms.extend([data_encoding::BASE64URL.encode(bytes), data_encoding::BASE64URL_NOPAD.encode(bytes)]);
         }
         let mut forms: Vec<String> = forms.into_iter().filter(|form| form.len() >= SECRET_MIN).collect();
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
@@ -64,6 +72,27 @@ fn json_ascii(json: &str) -> String {
         }
     }
     out
+}
+
+/// JSON text with the letters that HTML knows as numbers, as some libraries write it by default.
+fn json_safe(json: &str) -> String {
+    json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+/// Percent-encoded but for ASCII letters, digits and what is `kept`: libraries differ in that, and in the case of the digits.
+fn percent_encoded(text: &str, kept: &[u8], lower: bool) -> String {
+    let escaped = |byte: u8| match byte {
+        _ if byte.is_ascii_alphanumeric() || kept.contains(&byte) => char::from(byte).to_string(),
+        _ if lower => format!("%{byte:02x}"),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escaped).collect()
+}
+
+/// As a page would show it.
+fn html(text: &str, apostrophe: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    text.replace('\'', apostrophe)
 }
 
 /// The bytes with every one of these masked.
@@ -116,5 +145,27 @@ mod tests {
             }
         }
         assert_eq!(without(b"nothing of ours", &forms), b"nothing of ours");
+    }
+
+    #[test]
+    fn i12_a_secret_is_masked_however_a_library_escapes_it() {
+        let secret = "a+b/c~d!e'f&g<h";
+        let told = Told::default();
+        let secrets = told.listening(Arc::new(move |_| Ok(secret.to_owned())));
+        secrets("env:T").unwrap();
+        let forms = told.forms(&[]);
+        for echo in [
+            r"a+b\/c~d!e'f&g<h",
+            r"a+b/c~d!e'f\u0026g\u003ch",
+            r"a+b\/c~d!e\u0027f\u0026g\u003ch",
+            "a%2Bb%2Fc~d%21e%27f%26g%3Ch",
+            "a%2Bb/c~d%21e%27f%26g%3Ch",
+            "a%2Bb%2Fc~d!e'f%26g%3Ch",
+            "a%2bb%2fc~d%21e%27f%26g%3ch",
+            "a+b/c~d!e&#39;f&amp;g&lt;h",
+            "a+b/c~d!e&#x27;f&amp;g&lt;h",
+        ] {
+            assert_eq!(without(echo.as_bytes(), &forms), b"[secret]", "{echo}");
+        }
     }
 }

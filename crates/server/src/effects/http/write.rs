@@ -16,6 +16,8 @@ use super::{Call, Http, Outcome, Rendered, Report, Template, parse_url, scene};
 const KEPT_MAX: usize = 64 * 1024;
 /// How many characters of a refusal are told.
 const TOLD_MAX: usize = 200;
+/// Bytes of a record's id. It goes into addresses and into every entry about the record.
+const ID_MAX: usize = 512;
 /// A shorter part of a whole header is no secret, but a word (`Bearer`, `Basic`).
 const PART_MIN: usize = 8;
 
@@ -142,9 +144,9 @@ pub(super) fn parsed(body: &[u8]) -> Result<Tree, String> {
 /// An id: a text that says something, or a number with all its digits.
 pub(super) fn id(tree: &Tree) -> Option<String> {
     match tree {
-        Tree::Text(text) if !text.trim().is_empty() => Some(text.clone()),
-        Tree::Number(digits) => Some(digits.clone()),
-        Tree::Text(_) | Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_) => None,
+        Tree::Text(text) if !text.trim().is_empty() && text.len() <= ID_MAX => Some(text.clone()),
+        Tree::Number(digits) if digits.len() <= ID_MAX => Some(digits.clone()),
+        Tree::Text(_) | Tree::Number(_) | Tree::Null | Tree::Bool(_) | Tree::List(_) | Tree::Map(_) => None,
     }
 }
 

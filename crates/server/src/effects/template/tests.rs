@@ -40,6 +40,7 @@ fn mistakes_are_named_with_their_place() {
         (Place::Text, "{{ enqury.summary }}", "there is no `enqury`"),
         (Place::Json, "{{ secret('env:TOKEN') }}", "headers only"),
         (Place::Text, "{% if %}", "line 1"),
+        (Place::Text, &format!("{{{{ 1{} }}}}", " + 1".repeat(30_000)), "at most"),
         (Place::Text, "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}", "fuel"),
     ];
     for (place, source, words) in cases {
