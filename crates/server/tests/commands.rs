@@ -427,6 +427,19 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
     unknown.says(&["no target 'crn'", "crm, mail"]);
 }
 
+/// Desks and outboxes stand in the data directory, whatever the book: they have one owner too.
+#[tokio::test]
+async fn a_data_directory_has_one_server() {
+    let world = world("").await;
+    let second = world::Dir::new();
+    let book = second.0.join("other.db");
+    std::fs::write(second.0.join("oncebook.toml"), placed(&world.dir.0, &format!("[store]\nurl = \"sqlite:{}\"\n", book.display())))
+        .unwrap();
+    let ran = run(&second.0, &["serve"]);
+    assert_eq!(ran.code, 2);
+    ran.says(&["another server's data directory", "server.data_dir"]);
+}
+
 /// While another process holds the book, an order goes to the address that it noted.
 #[tokio::test]
 async fn an_order_goes_to_the_server_that_holds_the_book() {

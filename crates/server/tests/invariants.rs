@@ -130,6 +130,7 @@ async fn with_model(world: &World, crm: &Crm, model: Model) -> Engine {
     };
     let backoff = Backoff { first_ms: 1_000, max_ms: 8_000 };
     let settings = Settings {
+        other_names: Vec::new(),
         workers: 1,
         pause_max_ms: 1_000,
         attempts_max: 5,

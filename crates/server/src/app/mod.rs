@@ -230,6 +230,7 @@ fn settings(config: &Config) -> Settings {
     let qualify_backoff =
         domain::retry::Backoff { first_ms: config.qualifier.backoff.ms(), max_ms: config.qualifier.backoff.ms().saturating_mul(8) };
     Settings {
+        other_names: config.sources.iter().flat_map(crate::config::Source::own_fields).map(str::to_owned).collect(),
         workers: engine.workers,
         pause_max_ms: engine.pause_max.ms(),
         attempts_max: engine.attempts,

@@ -36,7 +36,7 @@ pub(super) async fn run(common: &Common, args: &VerifyArgs, out: &mut dyn Write)
         told["head"] = json!(head);
         print_json(out, &told)?;
     } else {
-        print(out, &said(&report, head.as_ref(), &common.program()))?;
+        print(out, &said(&report, args.head.len(), head.as_ref(), &common.program()))?;
     }
     Ok(if report.is_whole() { Ended::Well } else { Ended::Found })
 }
@@ -60,7 +60,7 @@ async fn walk(store: &Sqlite, kept: Vec<Head>) -> Result<(Report, Option<Head>),
     }
 }
 
-fn said(report: &Report, head: Option<&Head>, program: &str) -> Vec<String> {
+fn said(report: &Report, kept: usize, head: Option<&Head>, program: &str) -> Vec<String> {
     let Report { entries, streams, blobs_checked, blobs_erased, faults, .. } = report;
     let mut lines = vec![format!(
         "{} in {}, {} checked, {blobs_erased} erased on record",
@@ -75,12 +75,19 @@ fn said(report: &Report, head: Option<&Head>, program: &str) -> Vec<String> {
         return lines;
     }
     lines.push("The chain is whole.".to_owned());
+    if kept > 0 {
+        lines.push(format!("It holds {}: nothing up to there was changed or removed.", counted_heads(kept)));
+    }
     if let Some(head) = head {
         lines.push("Keep this head where nobody who can write the book can write: it stands for every entry up to now.".to_owned());
         lines.push(format!("  {head}"));
         lines.push(format!("Later, `{program} evidence verify --head HEAD` shows whether any of them was changed or removed since."));
     }
     lines
+}
+
+fn counted_heads(kept: usize) -> String {
+    if kept == 1 { "the head that was kept".to_owned() } else { format!("the {kept} heads that were kept") }
 }
 
 fn counted(count: u64, one: &str, several: &str) -> String {
@@ -102,17 +109,25 @@ mod tests {
     #[test]
     fn one_head_is_to_be_kept_and_is_said_what_for() {
         let head = Head { stream: StreamId::parse("str_2").unwrap(), seq: 3, hash: Digest::ZERO };
-        let lines = said(&report(Vec::new()), Some(&head), "oncebook --config x.toml");
+        let lines = said(&report(Vec::new()), 0, Some(&head), "oncebook --config x.toml");
         assert_eq!(lines[0], "1 entry in 1 stream, 1 blob checked, 0 erased on record");
         assert_eq!(lines.iter().filter(|line| line.contains("str_2:3:")).count(), 1);
         assert!(lines[4].contains("`oncebook --config x.toml evidence verify --head HEAD`"), "{lines:#?}");
     }
 
     #[test]
+    fn a_kept_head_that_still_stands_is_said_to() {
+        let lines = said(&report(Vec::new()), 1, None, "oncebook");
+        assert!(lines.iter().any(|line| line.starts_with("It holds the head that was kept")), "{lines:#?}");
+        let fault = Fault { stream: StreamId::parse("str_2").unwrap(), seq: 3, what: "changed".to_owned() };
+        assert!(!said(&report(vec![fault]), 1, None, "oncebook").iter().any(|line| line.starts_with("It holds")));
+    }
+
+    #[test]
     fn one_fault_is_one_and_no_head_is_to_be_kept() {
         let fault = Fault { stream: StreamId::parse("str_2").unwrap(), seq: 3, what: "changed".to_owned() };
-        let lines = said(&report(vec![fault.clone()]), None, "oncebook");
+        let lines = said(&report(vec![fault.clone()]), 0, None, "oncebook");
         assert!(lines[2].starts_with("1 fault: restore"), "{lines:#?}");
-        assert!(said(&report(vec![fault.clone(), fault]), None, "oncebook")[3].starts_with("2 faults: restore"));
+        assert!(said(&report(vec![fault.clone(), fault]), 0, None, "oncebook")[3].starts_with("2 faults: restore"));
     }
 }

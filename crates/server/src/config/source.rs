@@ -171,6 +171,13 @@ fn timezone(text: &str) -> Result<String, String> {
 
 /// What a contact has.
 const CONTACT: [&str; 4] = ["contact.email", "contact.name", "contact.phone", "contact.company"];
+impl Source {
+    /// The names of its fields that are nobody else's: `enquiry.other.NAME`.
+    pub fn own_fields(&self) -> impl Iterator<Item = &str> {
+        self.map.keys().map(String::as_str).filter(|field| !CONTACT.contains(field) && !MEANT.contains(field))
+    }
+}
+
 /// The fields that mean something beside the contact's. Other names are free.
 const MEANT: [&str; 3] = ["message", "occurred_at", "consent"];
 /// A name that is so few edits away from one that means something is a slip,

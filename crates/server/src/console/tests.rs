@@ -33,6 +33,7 @@ impl Qualifier for Silent {
 async fn engine(book: &Book) -> Arc<Engine> {
     let backoff = Backoff { first_ms: 1, max_ms: 1 };
     let settings = Settings {
+        other_names: Vec::new(),
         workers: 1,
         pause_max_ms: 0,
         attempts_max: 3,

@@ -6,6 +6,7 @@
 pub mod desk;
 pub mod http;
 pub mod message;
+pub mod names;
 pub mod outbox;
 pub mod template;
 

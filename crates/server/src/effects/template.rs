@@ -10,19 +10,13 @@ use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, UndefinedBehavior, Value};
 use serde_json::{Map, Value as Json};
 
+use super::names::{QUALIFICATION, ROOTS, slip};
+
 /// Enough for any letter; a loop without an end stops here.
 const FUEL: u64 = 100_000;
 
 /// Longer than any letter; the compiler recurses on long sums and many `elif`s.
 const SOURCE_MAX: usize = 32 << 10;
-
-/// What a scene holds, and with it every name that a template may use.
-const NAMES: [&str; 6] = ["key", "action", "ordinal", "enquiry", "qualification", "id"];
-
-/// What a qualification holds (`domain::enquiry::Qualification`). Where none was made, all of it is null: a failing
-/// model must not stop a write (I9), and it would, if a template that names its result did not render.
-const QUALIFICATION: [&str; 8] =
-    ["request_type", "priority", "summary", "qualified", "confidence", "budget", "contact_facts", "reply_draft"];
 
 /// Turns a reference (`env:NAME`) into the secret, or says why it cannot.
 pub type Secrets = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
@@ -75,13 +69,19 @@ impl Template {
             environment.get_template(name).map_err(|e| told(name, &e))?.undeclared_variables(false).into_iter().collect();
         used.sort();
         for unknown in &used {
-            if NAMES.contains(&unknown.as_str()) || environment.globals().any(|(global, _)| global == unknown) {
+            if ROOTS.contains(&unknown.as_str()) || environment.globals().any(|(global, _)| global == unknown) {
                 continue;
             }
             return Err(match unknown.as_str() {
                 "secret" => format!("{name}: secret() may stand in headers only: what else is sent is stored"),
-                _ => format!("{name}: there is no `{unknown}`; known are {}", NAMES.join(", ")),
+                _ => format!("{name}: there is no `{unknown}`; known are {}", ROOTS.join(", ")),
             });
+        }
+        let mut paths: Vec<String> =
+            environment.get_template(name).map_err(|e| told(name, &e))?.undeclared_variables(true).into_iter().collect();
+        paths.sort();
+        if let Some(why) = paths.iter().find_map(|path| slip(path)) {
+            return Err(format!("{name}: {why}"));
         }
         Ok(Self { name: name.to_owned(), environment, is_secret: used.iter().any(|name| name == "secret") })
     }
@@ -105,6 +105,8 @@ pub fn scene(key: &str, scene: &Json, id: Option<&str>) -> Value {
     if let Some(id) = id {
         names.insert("id".to_owned(), Json::from(id));
     }
+    // Where none was made, all of it is null: a failing model must not stop a write (I9), and it would, if a template that
+    // names its result did not render.
     if names.get("qualification").is_none_or(Json::is_null) {
         let nothing: Map<String, Json> = QUALIFICATION.iter().map(|&name| (name.to_owned(), Json::Null)).collect();
         names.insert("qualification".to_owned(), Json::Object(nothing));

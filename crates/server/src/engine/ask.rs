@@ -14,7 +14,7 @@ use crate::effects::{Found, Outcome, ReadBack, Report, Target};
 impl Engine {
     pub(super) async fn send(&self, work: &mut Work, index: usize, target: &dyn Target) -> (Observation, Report<()>) {
         self.parts.stops.at("engine.intended");
-        let call = work.call(index);
+        let call = work.call(index, &self.parts.settings.other_names);
         let Report { what, facts, body } = target.write(&call).await;
         self.parts.stops.at("engine.answered");
         if let Outcome::NotSent { why, .. } | Outcome::Closed(why) | Outcome::Unknown(why) = &what {
@@ -38,7 +38,7 @@ impl Engine {
 
     pub(super) async fn look_up(&self, work: &mut Work, index: usize, target: &dyn Target) -> (Observation, Report<()>) {
         let begun_at = self.now();
-        let Report { what, facts, body } = target.look_up(&work.call(index)).await;
+        let Report { what, facts, body } = target.look_up(&work.call(index, &self.parts.settings.other_names)).await;
         let contact = work.effect.steps[index].kind == StepKind::Contact;
         let (seen, facts) = match what {
             // Several contacts with one address are other people's doing: the oldest is taken, and flagged.
@@ -61,7 +61,7 @@ impl Engine {
         let Phase::Done { id, .. } = work.effect.steps[index].phase.clone() else {
             return (Observation::ReadFailed, Report::bare(()));
         };
-        let Report { what, facts, body } = target.read_back(&work.call(index), &id).await;
+        let Report { what, facts, body } = target.read_back(&work.call(index, &self.parts.settings.other_names), &id).await;
         let (seen, facts) = match what {
             ReadBack::Same => (Observation::ReadSame, facts),
             ReadBack::Differs(what) => (Observation::ReadDiffers { what: what.clone() }, facts.with("differs", what)),

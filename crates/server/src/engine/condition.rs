@@ -6,9 +6,12 @@
 
 use std::sync::mpsc;
 
-use cel::{Context, ExecutionError, Program, Value as CelValue};
+use cel::common::ast::{EntryExpr, Expr, MapExpr, StructExpr};
+use cel::{Context, ExecutionError, IdedExpr, Program, Value as CelValue};
 use serde_json::Value;
 use tokio::sync::oneshot;
+
+use crate::effects::names::slip;
 
 /// The longest source, in bytes.
 const SOURCE_MAX: usize = 1024;
@@ -99,8 +102,46 @@ fn unsuited(source: &str, program: &Program) -> Option<String> {
     let own = walks.iter().filter_map(|rest| rest.split(',').next()).map(str::trim).collect::<Vec<_>>();
     let references = program.references();
     let is_known = |name: &&str| NAMES.contains(name) || own.contains(name) || name.starts_with('@');
-    let unknown = references.variables().into_iter().find(|name| !is_known(name))?;
-    Some(format!("it names '{unknown}': a condition sees {}", NAMES.join(", ")))
+    if let Some(unknown) = references.variables().into_iter().find(|name| !is_known(name)) {
+        return Some(format!("it names '{unknown}': a condition sees {}", NAMES.join(", ")));
+    }
+    let mut paths = Vec::new();
+    dotted_names(program.expression(), &mut paths);
+    let is_own = |path: &str| path.split('.').next().is_some_and(|root| own.contains(&root));
+    paths.iter().filter(|path| !is_own(path)).find_map(|path| slip(path))
+}
+
+/// Every dotted name (`enquiry.contact.email`) in an expression.
+fn dotted_names(expression: &IdedExpr, found: &mut Vec<String>) {
+    let mut of = |part: &IdedExpr| dotted_names(part, found);
+    match &expression.expr {
+        Expr::Select(select) => match dotted(expression) {
+            Some(path) => found.push(path),
+            None => of(&select.operand),
+        },
+        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).for_each(of),
+        Expr::List(list) => list.elements.iter().for_each(of),
+        Expr::Map(MapExpr { entries }) | Expr::Struct(StructExpr { entries, .. }) => {
+            for entry in entries {
+                match &entry.expr {
+                    EntryExpr::MapEntry(entry) => [&entry.key, &entry.value].into_iter().for_each(&mut of),
+                    EntryExpr::StructField(field) => of(&field.value),
+                }
+            }
+        }
+        Expr::Comprehension(walk) => {
+            [&walk.iter_range, &walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result].into_iter().for_each(of);
+        }
+        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => {}
+    }
+}
+
+fn dotted(expression: &IdedExpr) -> Option<String> {
+    match &expression.expr {
+        Expr::Ident(name) => Some(name.clone()),
+        Expr::Select(select) => Some(format!("{}.{}", dotted(&select.operand)?, select.field)),
+        _ => None,
+    }
 }
 
 fn serve(programs: &[(String, Program)], asked: &mpsc::Receiver<Question>) {
@@ -182,9 +223,12 @@ mod tests {
     fn what_is_miswritten_is_named_by_its_action() {
         let long = "true || ".repeat(200) + "true";
         let bomb = (0..16).fold("true".to_owned(), |inner, n| format!("[1,2,3,4,5,6,7,8,9,0].all(x{n}, {inner})"));
-        let sources = [("a", "1 +"), ("b", "true"), ("c", long.as_str()), ("d", "nosuch.thing == 1"), ("e", bomb.as_str())];
+        let mut sources = vec![("a", "1 +"), ("b", "true"), ("c", long.as_str()), ("d", "nosuch.thing == 1"), ("e", bomb.as_str())];
+        sources.push(("f", "qualification.qualified && [1].exists(n, n == 1 && size(enquiry.contact.mail) > 0)"));
+        sources.push(("g", "has(enquiry.other.size) && [enquiry].exists(enquiry, enquiry.own == 1)"));
         let wrong = Conditions::compile(sources.iter().map(|(n, s)| ((*n).to_owned(), (*s).to_owned())).collect()).err().unwrap();
-        assert_eq!(wrong.iter().map(|w| w.action.as_str()).collect::<Vec<_>>(), ["a", "c", "d", "e"]);
+        assert_eq!(wrong.iter().map(|w| w.action.as_str()).collect::<Vec<_>>(), ["a", "c", "d", "e", "f"]);
+        assert!(wrong[4].why.contains("there is no `enquiry.contact.mail`"), "{}", wrong[4].why);
     }
 
     #[tokio::test]

@@ -66,6 +66,8 @@ pub struct Action {
 pub struct Settings {
     /// How much work at a time.
     pub workers: usize,
+    /// Names that some source has for fields of its own: an enquiry of another source has them too, as null.
+    pub other_names: Vec<String>,
     /// The longest a stalled process may sit between its deadline check and the send.
     pub pause_max_ms: i64,
     /// Attempts that may have reached a target before a person is asked.

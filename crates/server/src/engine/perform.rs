@@ -150,7 +150,7 @@ impl Engine {
             });
         }
         let effect = &work.effect;
-        let scene = scene(&work.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal);
+        let scene = scene(&work.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal, &self.parts.settings.other_names);
         let bytes = match target.render(&effect.outgoing_key, &scene) {
             Ok(bytes) => bytes,
             Err(why) => return Ok(Err(format!("what is to be sent cannot be rendered: {why}"))),

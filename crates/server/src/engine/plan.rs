@@ -85,7 +85,7 @@ impl Engine {
             Some(_) if action.held_by_review => &Enquiry { qualification: Some(well_qualified(enquiry)), ..enquiry.clone() },
             Some(_) | None => enquiry,
         };
-        let scene = scene(asked, &effect.outgoing_key, &action.name, effect.ordinal);
+        let scene = scene(asked, &effect.outgoing_key, &action.name, effect.ordinal, &self.parts.settings.other_names);
         match self.parts.conditions.holds(&action.name, &scene).await {
             Ok(true) => Ok(None),
             Ok(false) => Ok(Some("its condition is false")),
@@ -95,7 +95,7 @@ impl Engine {
 }
 
 /// The enquiry's qualification as it would be if there were no doubt about it.
-fn well_qualified(enquiry: &Enquiry) -> Qualification {
+pub(super) fn well_qualified(enquiry: &Enquiry) -> Qualification {
     let good = |found: Qualification| Qualification { qualified: true, confidence: 1.0, ..found };
     good(enquiry.qualification.clone().unwrap_or_else(|| Qualification {
         request_type: "other".to_owned(),

@@ -2,16 +2,18 @@
 //! that names one renders `null` and one that misspells a name fails.
 
 use domain::enquiry::{Enquiry, Fields, Qualification};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How long a summary that nobody wrote may be, in characters.
 const SUMMARY_MAX: usize = 80;
 
-/// What an action's templates see. `key` is the outgoing key.
-pub(super) fn scene(enquiry: &Enquiry, key: &str, action: &str, ordinal: u32) -> Value {
+/// What an action's templates see. `key` is the outgoing key; `others` are names that some source has for fields of its own.
+pub(super) fn scene(enquiry: &Enquiry, key: &str, action: &str, ordinal: u32, others: &[String]) -> Value {
     let empty = Fields::default();
     let fields = enquiry.fields.as_ref().unwrap_or(&empty);
     let contact = &fields.contact;
+    let mut other: Map<String, Value> = others.iter().map(|name| (name.clone(), Value::Null)).collect();
+    other.extend(fields.other.iter().map(|(name, value)| (name.clone(), json!(value))));
     json!({
         "key": key,
         "action": action,
@@ -32,7 +34,7 @@ pub(super) fn scene(enquiry: &Enquiry, key: &str, action: &str, ordinal: u32) ->
                 "phone": contact.phone,
                 "company": contact.company,
             },
-            "other": fields.other,
+            "other": other,
         },
         "qualification": enquiry.qualification,
     })
@@ -45,4 +47,55 @@ fn summary(qualification: Option<&Qualification>, fields: &Fields, key: &str) ->
     }
     let line = fields.message.as_deref().and_then(|m| m.lines().find(|line| !line.trim().is_empty()));
     line.map_or_else(|| format!("Enquiry {key}"), |line| line.trim().chars().take(SUMMARY_MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::enquiry::{Flags, Standing};
+    use domain::identity::{Basis, Key};
+    use domain::ids::{DeliveryId, RunId};
+    use domain::time::UtcMs;
+
+    use super::*;
+    use crate::effects::names::{QUALIFICATION, ROOTS, slip};
+    use crate::engine::plan::well_qualified;
+
+    fn enquiry() -> Enquiry {
+        let key = Key::new("web", Basis::Submission, vec!["1".to_owned()]);
+        let run = RunId::parse("run_1").unwrap();
+        Enquiry {
+            id: key.enquiry_id(),
+            key,
+            standing: Standing::Working,
+            client: None,
+            first_delivery: DeliveryId::parse("dlv_1").unwrap(),
+            first_run: run.clone(),
+            run,
+            accepted_at: UtcMs(0),
+            contents: Vec::new(),
+            fields: None,
+            flags: Flags::default(),
+            qualification: None,
+            qualified_at: None,
+            settled_at: None,
+        }
+    }
+
+    /// A name that a scene has, a template may use, and the other way round.
+    #[test]
+    fn a_scene_has_the_names_that_are_known() {
+        let seen = scene(&enquiry(), "k", "a", 0, &["size".to_owned()]);
+        let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+        for (group, value) in [("enquiry", &seen["enquiry"]), ("enquiry.contact", &seen["enquiry"]["contact"])] {
+            for name in names(value) {
+                assert_eq!(slip(&format!("{group}.{name}")), None);
+            }
+        }
+        assert!(names(&seen).iter().all(|name| ROOTS.contains(&name.as_str())));
+        let told = slip("enquiry.nosuch").unwrap();
+        assert!(names(&seen["enquiry"]).iter().all(|name| told.contains(name.as_str())) && told.matches(", ").count() == 10, "{told}");
+        let all = names(&json!(well_qualified(&enquiry())));
+        assert!(all.iter().all(|name| QUALIFICATION.contains(&name.as_str())) && all.len() == QUALIFICATION.len());
+        assert_eq!(seen["enquiry"]["other"]["size"], Value::Null);
+    }
 }

@@ -35,14 +35,14 @@ impl Work {
     }
 
     /// What the target is asked, for the step at hand.
-    pub(super) fn call(&self, index: usize) -> Call {
+    pub(super) fn call(&self, index: usize, other_names: &[String]) -> Call {
         let effect = &self.effect;
         let id_of = |kind: StepKind| effect.steps.iter().find(|s| s.kind == kind).and_then(Step::external_id).map(str::to_owned);
         Call {
             step: effect.steps[index].kind,
             key: effect.outgoing_key.clone(),
             rendered: self.rendered.clone(),
-            scene: scene(&self.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal),
+            scene: scene(&self.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal, other_names),
             contact_id: id_of(StepKind::Contact),
             record_id: id_of(StepKind::Record),
             deadline: effect.steps[index].attempts.last().map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),

@@ -98,6 +98,7 @@ pub(super) async fn over(book: &Book) -> Arc<Engine> {
     };
     let backoff = Backoff { first_ms: 1, max_ms: 1 };
     let settings = Settings {
+        other_names: Vec::new(),
         workers: 1,
         pause_max_ms: 0,
         attempts_max: 3,

@@ -44,7 +44,9 @@ pub(super) fn of_arrival(arrival: &ArrivalView, program: &str) -> Vec<String> {
         lines.push(fact("verdict", &format!("{which}{}{why}", item.verdict.replace('_', "-"))));
     }
     if arrival.items.iter().any(|item| matches!(item.verdict, "quarantined" | "refused")) {
-        lines.push(fact("next", &format!("{program} replay {}   (reads it again under the rule as it is now)", arrival.id)));
+        let refused = arrival.items.iter().any(|item| item.verdict == "refused");
+        let does = if refused { "lets it in, although it is not authentic" } else { "reads it again under the rule as it is now" };
+        lines.push(fact("next", &format!("{program} replay {}   ({does})", arrival.id)));
     }
     lines
 }

@@ -154,7 +154,7 @@ fn a_secret_that_is_not_set_is_found_before_there_is_an_enquiry() {
     };
     assert_eq!(with(&[("X-Other", "{{ enquiry.other.branch }}-{{ enquiry.contact.phone }}-{{ qualification.budget }}-{{ id }}")]), Ok(()));
     let problems =
-        with(&[("X-Api-Key", "{{ secret('env:NOT_THERE') }}"), ("X-Slip", "{{ secret('env:CRM_TOKEN') }}{{ enquiry.contact.emial }}")])
+        with(&[("X-Api-Key", "{{ secret('env:NOT_THERE') }}"), ("X-Slip", "{{ secret('env:CRM_TOKEN') }}{{ enquiry.contact.email.x }}")])
             .unwrap_err();
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].starts_with("headers.X-Api-Key") && problems[0].contains("env:NOT_THERE is not set"), "{problems:?}");

@@ -185,12 +185,56 @@ async fn i11_a_journal_row_in_another_place_than_its_own_is_damage_that_is_named
     }
 }
 
+/// The lock stands beside the file: another name for it would have another lock, and two processes would write.
+#[test]
+fn a_book_has_one_name() {
+    let dir = Dir::new();
+    let book = open(&dir);
+    let path = dir.options(1, T0).path;
+    let other = |name: &str| Options { path: path.with_file_name(name), ..dir.options(2, T0) };
+    std::os::unix::fs::symlink(&path, other("link.db").path).unwrap();
+    let error = refused(Sqlite::open(other("link.db")));
+    assert!(matches!(&error, Error::Refused(why) if why.contains("open in another process")), "{error}");
+    drop(book);
+    std::fs::hard_link(&path, other("twin.db").path).unwrap();
+    for options in [other("twin.db"), dir.options(2, T0)] {
+        let error = refused(Sqlite::open(options));
+        assert!(matches!(&error, Error::Refused(why) if why.contains("second name")), "{error}");
+    }
+    std::fs::remove_file(other("twin.db").path).unwrap();
+    assert!(Sqlite::open(other("link.db")).is_ok(), "a link to a book is that book");
+}
+
+/// Without its file, a book's log is all there is of it: a new book would write over it and know no delivery.
+#[test]
+fn no_new_book_begins_where_the_log_of_another_lies() {
+    let dir = Dir::new();
+    let path = dir.options(1, T0).path;
+    let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap().to_str().unwrap()));
+    std::fs::write(&log, "what a crash left").unwrap();
+    for _ in ["no file", "an empty one"] {
+        let error = refused(Sqlite::open(dir.options(1, T0)));
+        assert!(matches!(&error, Error::Refused(why) if why.contains("missing or empty")), "{error}");
+        assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left");
+        std::fs::write(&path, "").unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_file_of_something_else_and_a_book_without_its_secret_are_not_opened() {
-    let dir = Dir::new();
-    beside(&dir).execute_batch("CREATE TABLE customers (id INTEGER)").unwrap();
-    let error = Sqlite::open(dir.options(2, T0)).err().unwrap();
-    assert!(matches!(&error, Error::Refused(why) if why.contains("something else")), "{error}");
+    let others = [
+        "CREATE TABLE customers (id INTEGER)",
+        "CREATE TABLE migrations (id INTEGER, name TEXT); CREATE TABLE customers (id INTEGER)",
+        "CREATE TABLE migrations (version INTEGER, sha256 TEXT); CREATE TABLE customers (id INTEGER)",
+    ];
+    for other in others {
+        let dir = Dir::new();
+        beside(&dir).execute_batch(other).unwrap();
+        let before = std::fs::read(dir.options(2, T0).path).unwrap();
+        let error = refused(Sqlite::open(dir.options(2, T0)));
+        assert!(matches!(&error, Error::Refused(why) if why.contains("something else")), "{error}");
+        assert_eq!(std::fs::read(dir.options(2, T0).path).unwrap(), before, "not a byte of it is changed");
+    }
     let dir = Dir::new();
     drop(open(&dir));
     beside(&dir).execute_batch("DELETE FROM meta").unwrap();

@@ -36,6 +36,8 @@ async fn an_answer_that_proves_nothing_says_so() {
         (200, Reply::says(200, r#"{"error": "x"}"#), "no list"),
         (200, Reply::says(200, "<html>"), "not JSON"),
         (200, page(r#"{"id": null, "external_key": "website:submission:lead 77"}"#, "null"), "no id"),
+        (202, Reply::says(202, r#"{"results": []}"#), "202"),
+        (206, Reply::says(206, r#"{"results": []}"#), "206"),
         (302, Reply::says(302, ""), "302"),
         (429, Reply::says(429, ""), "429"),
         (500, Reply::says(500, ""), "500"),
