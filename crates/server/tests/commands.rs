@@ -427,6 +427,22 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
     unknown.says(&["no target 'crn'", "crm, mail"]);
 }
 
+#[test]
+fn a_misspelt_name_is_found_before_there_is_an_enquiry() {
+    let dir = world::Dir::new();
+    let config =
+        "[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"desk@example.com\"\n[[action]]\nname = \"hello\"\ntarget = \"mail\"\n";
+    for (line, says) in [
+        ("text = \"{{ enquiry.sumary }}\"", "there is no `enquiry.sumary`"),
+        ("when = \"enquiry.contact.mail != null\"", "there is no `enquiry.contact.mail`"),
+    ] {
+        std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, &format!("{config}{line}\n"))).unwrap();
+        let ran = run(&dir.0, &["config", "check"]);
+        assert_eq!(ran.code, 1);
+        ran.says(&["oncebook.toml:", "(action[0]", says]);
+    }
+}
+
 /// Desks and outboxes stand in the data directory, whatever the book: they have one owner too.
 #[tokio::test]
 async fn a_data_directory_has_one_server() {

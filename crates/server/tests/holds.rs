@@ -94,6 +94,22 @@ async fn a_condition_without_an_answer_asks_about_its_own_effect_only() {
     assert_eq!(world.mails().len(), 1);
 }
 
+/// A field that only one source has is null in the other's enquiries; one that none has is a slip that nobody can know before.
+#[tokio::test]
+async fn a_field_of_one_sources_own_is_null_in_anothers_enquiries() {
+    let shop =
+        DESK.split("[[target]]").next().unwrap().replace("\"web\"", "\"shop\"").replace("message =", "budget = \"/budget\", message =");
+    let written = |field: &str| format!("{shop}{DESK}text = \"Budget: {{{{ enquiry.other.{field} or 'open' }}}}\"\n");
+    let world = World::with(&written("budget")).await;
+    world.post("web", &lead("1", "Please send a quote")).await;
+    world.work_for(HOUR).await;
+    assert!(world.mails()[0].contains("Budget: open"), "{}", world.mails()[0]);
+    let world = World::with(&written("bugdet")).await;
+    world.post("web", &lead("1", "Please send a quote")).await;
+    world.work_for(HOUR).await;
+    assert_eq!(world.states(&key("1")).await, ["deal=verified", "follow-up=held"]);
+}
+
 #[tokio::test]
 async fn a_target_that_is_no_longer_configured_pauses_its_effects_and_guesses_no_outcome() {
     let crm = Crm::open().await;

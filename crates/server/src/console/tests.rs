@@ -6,12 +6,11 @@ use async_trait::async_trait;
 use axum::Extension;
 use axum::body::Body;
 use domain::enquiry::{Fields, Qualification};
-use domain::retry::Backoff;
 use domain::time::SeededEntropy;
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::engine::{Conditions, Parts, Settings};
+use crate::engine::{Conditions, Parts, hasty};
 use crate::qualify::{Qualifier, QualifyError};
 use crate::stops::Stops;
 use crate::views::fixture::{Book, Still};
@@ -31,18 +30,6 @@ impl Qualifier for Silent {
 
 /// An engine without targets, and a qualifier that never answers: every enquiry goes to review.
 async fn engine(book: &Book) -> Arc<Engine> {
-    let backoff = Backoff { first_ms: 1, max_ms: 1 };
-    let settings = Settings {
-        other_names: Vec::new(),
-        workers: 1,
-        pause_max_ms: 0,
-        attempts_max: 3,
-        give_up_ms: 1_000,
-        backoff,
-        qualify_attempts: 1,
-        qualify_backoff: backoff,
-        min_confidence: 0.5,
-    };
     let parts = Parts {
         store: Arc::clone(&book.store),
         clock: Arc::new(Still),
@@ -51,7 +38,7 @@ async fn engine(book: &Book) -> Arc<Engine> {
         actions: Vec::new(),
         qualifier: Arc::new(Silent),
         conditions: Conditions::compile(Vec::new()).unwrap(),
-        settings,
+        settings: hasty(),
         wake: Arc::default(),
         stops: Arc::new(Stops::none()),
     };

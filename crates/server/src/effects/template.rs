@@ -65,25 +65,24 @@ impl Template {
             environment.add_filter("base64", |text: String| data_encoding::BASE64.encode(text.as_bytes()));
         }
         environment.add_template_owned(name.to_owned(), source.to_owned()).map_err(|e| told(name, &e))?;
-        let mut used: Vec<String> =
-            environment.get_template(name).map_err(|e| told(name, &e))?.undeclared_variables(false).into_iter().collect();
-        used.sort();
-        for unknown in &used {
-            if ROOTS.contains(&unknown.as_str()) || environment.globals().any(|(global, _)| global == unknown) {
+        let found = environment.get_template(name).map_err(|e| told(name, &e))?.undeclared_variables(true);
+        let mut used: Vec<&str> = found.iter().map(String::as_str).collect();
+        used.sort_unstable();
+        for path in &used {
+            let root = path.split('.').next().unwrap_or_default();
+            if let Some(why) = slip(path) {
+                return Err(format!("{name}: {why}"));
+            }
+            if ROOTS.contains(&root) || environment.globals().any(|(global, _)| global == root) {
                 continue;
             }
-            return Err(match unknown.as_str() {
+            return Err(match root {
                 "secret" => format!("{name}: secret() may stand in headers only: what else is sent is stored"),
-                _ => format!("{name}: there is no `{unknown}`; known are {}", ROOTS.join(", ")),
+                _ => format!("{name}: there is no `{root}`; known are {}", ROOTS.join(", ")),
             });
         }
-        let mut paths: Vec<String> =
-            environment.get_template(name).map_err(|e| told(name, &e))?.undeclared_variables(true).into_iter().collect();
-        paths.sort();
-        if let Some(why) = paths.iter().find_map(|path| slip(path)) {
-            return Err(format!("{name}: {why}"));
-        }
-        Ok(Self { name: name.to_owned(), environment, is_secret: used.iter().any(|name| name == "secret") })
+        let is_secret = used.contains(&"secret");
+        Ok(Self { name: name.to_owned(), environment, is_secret })
     }
 
     /// Renders with what [`scene`] made.

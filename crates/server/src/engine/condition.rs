@@ -29,8 +29,7 @@ pub struct Miswritten {
 
 /// What a condition sees.
 const NAMES: [&str; 4] = ["key", "action", "enquiry", "qualification"];
-/// CEL's walks over lists and maps, and how many a condition may have.
-const WALKS: [&str; 5] = [".all(", ".exists(", ".exists_one(", ".map(", ".filter("];
+/// How many walks over lists and maps a condition may have.
 const WALKS_MAX: usize = 2;
 
 struct Question {
@@ -81,7 +80,7 @@ fn compile_all(sources: Vec<(String, String)>) -> (Vec<(String, Program)>, Vec<M
             continue;
         }
         match Program::compile(&source) {
-            Ok(program) => match unsuited(&source, &program) {
+            Ok(program) => match unsuited(&program) {
                 None => programs.push((action, program)),
                 Some(why) => wrong.push(Miswritten { action, why }),
             },
@@ -93,53 +92,76 @@ fn compile_all(sources: Vec<(String, String)>) -> (Vec<(String, Program)>, Vec<M
 
 /// Why an expression that reads well is not taken: a name that will never be there, or walks over lists inside walks over
 /// lists, which a few bytes can make take for ever, and there is one thread for all.
-fn unsuited(source: &str, program: &Program) -> Option<String> {
-    // `list.exists(name, …)` names what it walks with.
-    let walks = WALKS.iter().flat_map(|walk| source.split(walk).skip(1)).collect::<Vec<_>>();
-    if walks.len() > WALKS_MAX {
-        return Some(format!("it walks over lists {} times: {WALKS_MAX} are the most", walks.len()));
+fn unsuited(program: &Program) -> Option<String> {
+    let mut seen = Seen::default();
+    seen.look_at(program.expression());
+    if seen.walks > WALKS_MAX {
+        return Some(format!("it walks over lists {} times: {WALKS_MAX} are the most", seen.walks));
     }
-    let own = walks.iter().filter_map(|rest| rest.split(',').next()).map(str::trim).collect::<Vec<_>>();
-    let references = program.references();
-    let is_known = |name: &&str| NAMES.contains(name) || own.contains(name) || name.starts_with('@');
-    if let Some(unknown) = references.variables().into_iter().find(|name| !is_known(name)) {
-        return Some(format!("it names '{unknown}': a condition sees {}", NAMES.join(", ")));
-    }
-    let mut paths = Vec::new();
-    dotted_names(program.expression(), &mut paths);
-    let is_own = |path: &str| path.split('.').next().is_some_and(|root| own.contains(&root));
-    paths.iter().filter(|path| !is_own(path)).find_map(|path| slip(path))
+    let is_known = |path: &str| path.split('.').next().is_some_and(|root| NAMES.contains(&root));
+    let wrong = |path: &String| {
+        if is_known(path) { slip(path) } else { Some(format!("it names '{path}': a condition sees {}", NAMES.join(", "))) }
+    };
+    seen.names.iter().find_map(wrong)
 }
 
-/// Every dotted name (`enquiry.contact.email`) in an expression.
-fn dotted_names(expression: &IdedExpr, found: &mut Vec<String>) {
-    let mut of = |part: &IdedExpr| dotted_names(part, found);
-    match &expression.expr {
-        Expr::Select(select) => match dotted(expression) {
-            Some(path) => found.push(path),
-            None => of(&select.operand),
-        },
-        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).for_each(of),
-        Expr::List(list) => list.elements.iter().for_each(of),
-        Expr::Map(MapExpr { entries }) | Expr::Struct(StructExpr { entries, .. }) => {
-            for entry in entries {
-                match &entry.expr {
-                    EntryExpr::MapEntry(entry) => [&entry.key, &entry.value].into_iter().for_each(&mut of),
-                    EntryExpr::StructField(field) => of(&field.value),
+/// What stands in an expression.
+#[derive(Default)]
+struct Seen<'a> {
+    /// Every name, with what is selected from it (`enquiry.contact.email`), but for those that a walk brings.
+    names: Vec<String>,
+    /// Walks over lists and maps: `all`, `exists`, `map`, … become these.
+    walks: usize,
+    /// The names of the walks that we are in.
+    own: Vec<&'a str>,
+}
+
+impl<'a> Seen<'a> {
+    fn look_at(&mut self, expression: &'a IdedExpr) {
+        if let Some((root, path)) = dotted(expression) {
+            if !self.own.contains(&root) {
+                self.names.push(path);
+            }
+            return;
+        }
+        match &expression.expr {
+            Expr::Select(select) => self.look_at(&select.operand),
+            Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).for_each(|part| self.look_at(part)),
+            Expr::List(list) => list.elements.iter().for_each(|part| self.look_at(part)),
+            Expr::Map(MapExpr { entries }) | Expr::Struct(StructExpr { entries, .. }) => {
+                for entry in entries {
+                    match &entry.expr {
+                        EntryExpr::MapEntry(entry) => [&entry.key, &entry.value].into_iter().for_each(|part| self.look_at(part)),
+                        EntryExpr::StructField(field) => self.look_at(&field.value),
+                    }
                 }
             }
+            Expr::Comprehension(walk) => {
+                self.walks += 1;
+                for part in [&walk.iter_range, &walk.accu_init] {
+                    self.look_at(part);
+                }
+                let before = self.own.len();
+                self.own.extend([walk.iter_var.as_str(), walk.accu_var.as_str()]);
+                self.own.extend(walk.iter_var2.as_deref());
+                for part in [&walk.loop_cond, &walk.loop_step, &walk.result] {
+                    self.look_at(part);
+                }
+                self.own.truncate(before);
+            }
+            Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => {}
         }
-        Expr::Comprehension(walk) => {
-            [&walk.iter_range, &walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result].into_iter().for_each(of);
-        }
-        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => {}
     }
 }
 
-fn dotted(expression: &IdedExpr) -> Option<String> {
+/// A name and what is selected from it: its root, and all of it.
+fn dotted(expression: &IdedExpr) -> Option<(&str, String)> {
     match &expression.expr {
-        Expr::Ident(name) => Some(name.clone()),
-        Expr::Select(select) => Some(format!("{}.{}", dotted(&select.operand)?, select.field)),
+        Expr::Ident(name) => Some((name, name.clone())),
+        Expr::Select(select) => {
+            let (root, path) = dotted(&select.operand)?;
+            Some((root, format!("{path}.{}", select.field)))
+        }
         _ => None,
     }
 }
@@ -225,6 +247,7 @@ mod tests {
         let bomb = (0..16).fold("true".to_owned(), |inner, n| format!("[1,2,3,4,5,6,7,8,9,0].all(x{n}, {inner})"));
         let mut sources = vec![("a", "1 +"), ("b", "true"), ("c", long.as_str()), ("d", "nosuch.thing == 1"), ("e", bomb.as_str())];
         sources.push(("f", "qualification.qualified && [1].exists(n, n == 1 && size(enquiry.contact.mail) > 0)"));
+        sources.push(("h", "enquiry.message == '.map(x, .map(x, .map(x, '"));
         sources.push(("g", "has(enquiry.other.size) && [enquiry].exists(enquiry, enquiry.own == 1)"));
         let wrong = Conditions::compile(sources.iter().map(|(n, s)| ((*n).to_owned(), (*s).to_owned())).collect()).err().unwrap();
         assert_eq!(wrong.iter().map(|w| w.action.as_str()).collect::<Vec<_>>(), ["a", "c", "d", "e", "f"]);

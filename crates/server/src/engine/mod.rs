@@ -108,6 +108,23 @@ pub struct Parts {
     pub stops: Arc<Stops>,
 }
 
+/// Settings for tests of what stands before an engine: one piece of work at a time, and no waiting.
+#[cfg(test)]
+pub(crate) fn hasty() -> Settings {
+    let backoff = Backoff { first_ms: 1, max_ms: 1 };
+    Settings {
+        other_names: Vec::new(),
+        workers: 1,
+        pause_max_ms: 0,
+        attempts_max: 3,
+        give_up_ms: 1_000,
+        backoff,
+        qualify_attempts: 1,
+        qualify_backoff: backoff,
+        min_confidence: 0.5,
+    }
+}
+
 /// The engine.
 pub struct Engine {
     parts: Parts,

@@ -70,7 +70,8 @@ impl Intake {
         let items = reader.items(&body::read(first.content_type.as_deref(), &bytes));
         let items = only_open(&kept, items, as_separate)?;
         let body = blob(bytes, entropy);
-        let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), ..blank(first) };
+        // What was made of it before is the store's to leave out.
+        let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), ..first.clone() };
         let undoes = as_separate.then(|| first.id.clone());
         let arrival = Arrival { delivery, body, items, by: Some(by.to_owned()), undoes };
         self.enter(source, arrival).await.map_err(|refused| match refused {
@@ -111,22 +112,6 @@ fn only_open(kept: &[Delivery], items: Vec<Item>, as_separate: bool) -> Result<V
         Item::Aside { .. } => item,
     };
     Ok(items.into_iter().zip(kept).map(again).collect())
-}
-
-/// How a delivery came, without what was made of it.
-fn blank(kept: &Delivery) -> Delivery {
-    Delivery {
-        verdict: Verdict::Quarantined,
-        reason: None,
-        enquiry: None,
-        key: None,
-        duplicate_suppressed: false,
-        weak: false,
-        first_run: None,
-        first_delivery: None,
-        first_at: None,
-        ..kept.clone()
-    }
 }
 
 fn unavailable(delivery: &str, error: &store::Error) -> ReplayError {

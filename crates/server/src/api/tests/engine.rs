@@ -6,12 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::enquiry::{Fields, Priority, Qualification};
 use domain::gate::{Find, Policy, StepKind};
-use domain::retry::Backoff;
 use domain::time::SeededEntropy;
 use serde_json::Value;
 
 use crate::effects::{Call, Found, Outcome, ReadBack, Report, Target};
-use crate::engine::{Action, Conditions, Engine, Parts, Settings};
+use crate::engine::{Action, Conditions, Engine, Parts, hasty};
 use crate::qualify::{Qualifier, QualifyError};
 use crate::stops::Stops;
 use crate::views::fixture::{Book, Still};
@@ -96,18 +95,6 @@ pub(super) async fn over(book: &Book) -> Arc<Engine> {
         policy: Policy::Review,
         client: None,
     };
-    let backoff = Backoff { first_ms: 1, max_ms: 1 };
-    let settings = Settings {
-        other_names: Vec::new(),
-        workers: 1,
-        pause_max_ms: 0,
-        attempts_max: 3,
-        give_up_ms: 1_000,
-        backoff,
-        qualify_attempts: 1,
-        qualify_backoff: backoff,
-        min_confidence: 0.5,
-    };
     let refusing: Arc<dyn Target> = Arc::new(Refusing);
     let parts = Parts {
         store: Arc::clone(&book.store),
@@ -117,7 +104,7 @@ pub(super) async fn over(book: &Book) -> Arc<Engine> {
         actions: vec![action],
         qualifier: Arc::new(Sure),
         conditions: Conditions::compile(Vec::new()).unwrap(),
-        settings,
+        settings: hasty(),
         wake: Arc::default(),
         stops: Arc::new(Stops::none()),
     };
