@@ -2,6 +2,7 @@
 //!
 //! Commands write to a writer they are given and say what to do next when something is wrong.
 
+mod bench;
 mod check;
 mod client;
 mod deliveries;
@@ -79,6 +80,8 @@ enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Measure this program on this machine, beside the machine's limits
+    Bench(bench::BenchArgs),
     /// Identity rules
     Identity {
         #[command(subcommand)]
@@ -180,6 +183,7 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
         Command::Pause(args) => work::pause(&common, &args, out).await,
         Command::Resume(args) => work::resume(&common, &args, out).await,
         Command::Config { command: ConfigCommand::Check } => check::check(&common, out),
+        Command::Bench(args) => bench::run(&common, &args, out).await,
         Command::Identity { command: IdentityCommand::Accept { source } } => check::accept_rule(&common, &source, out).await,
         Command::Evidence { command: EvidenceCommand::Verify(args) } => verify::run(&common, &args, out).await,
     }

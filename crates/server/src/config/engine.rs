@@ -10,7 +10,7 @@ use super::units::Period;
 pub struct Engine {
     /// The longest that a stalled process may sit between its deadline check and the send.
     pub pause_max: Period,
-    /// How many runs are worked at once.
+    /// How many runs are worked at once; 0: deliveries are entered and answered, and nothing is worked on.
     pub workers: usize,
     /// The wait after an effect's first failure; doubled after each.
     pub backoff: Period,
@@ -26,7 +26,7 @@ impl Engine {
     pub(super) fn read(section: &Section<'_>) -> Self {
         let engine = Self {
             pause_max: section.parsed("pause_max").unwrap_or(Period::secs(10)),
-            workers: section.whole("workers", 1..=1_024).unwrap_or(8),
+            workers: section.whole("workers", 0..=1_024).unwrap_or(8),
             backoff: section.parsed("backoff").unwrap_or(Period::secs(1)),
             backoff_max: section.parsed("backoff_max").unwrap_or(Period::secs(60)),
             attempts: section.whole("attempts", 1..=100).unwrap_or(5),

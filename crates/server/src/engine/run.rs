@@ -20,7 +20,7 @@ impl Engine {
     /// is begun.
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
         let tasks = TaskTracker::new();
-        let places = Arc::new(Semaphore::new(self.parts.settings.workers.max(1)));
+        let places = Arc::new(Semaphore::new(self.parts.settings.workers));
         while !stop.is_cancelled() {
             let free = places.available_permits();
             let now = self.now();

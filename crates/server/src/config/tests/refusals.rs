@@ -38,7 +38,7 @@ fn wrong_types_and_amounts_are_named() {
     assert_problem("[server]\nlisten = 8484\n", "2:10", "server.listen", "takes a text in quotes, and this is of type integer");
     assert_problem("server = 3\n", "1:1", "server", "write [server]");
     assert_problem("[source]\nname = \"a\"\n", "1:2", "source", "write [[source]]");
-    assert_problem("[engine]\nworkers = 0\n", "2:11", "engine.workers", "a whole number from 1 to 1024");
+    assert_problem("[engine]\nworkers = 1025\n", "2:11", "engine.workers", "a whole number from 0 to 1024");
     assert_problem("[engine]\npause_max = \"10\"\n", "2:13", "engine.pause_max", "such as 500ms, 5s");
     assert_problem("[engine]\nbackoff = \"2m\"\n", "1:1", "engine.backoff_max", "at least `backoff`, 2m");
     assert_problem("[qualifier]\nmin_confidence = 1.5\n", "2:18", "qualifier.min_confidence", "a number from 0 to 1");
