@@ -20,6 +20,13 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// SHA-256 of pieces that follow one another, as if they were one text.
+    pub fn sha256_of<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hasher = Sha256::new();
+        pieces.into_iter().for_each(|piece| hasher.update(piece));
+        Self(hasher.finalize().into())
+    }
+
     /// SHA-256 over each part behind its length (64 bits, big-endian).
     pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();

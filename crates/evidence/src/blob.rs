@@ -21,7 +21,7 @@ impl Blob {
     ///
     /// A plain concatenation is unambiguous here, as the nonce has one length, and it is what any tool can compute.
     pub fn digest(&self) -> Digest {
-        Digest::sha256(&[self.nonce.as_slice(), &self.bytes].concat())
+        Digest::sha256_of([self.nonce.as_slice(), self.bytes.as_slice()])
     }
 }
 

@@ -3,6 +3,7 @@
 //! Two deliveries have equal content when they say the same, however a proxy, an exporter or a retry wrote it down.
 //! Headers are never content. Which places are volatile is the source's knowledge; this file only leaves them out.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -27,22 +28,34 @@ pub fn digest(body: &Tree, volatile: &[Pointer], address: Option<&Pointer>, secr
 /// The normal form of a text: NFC, line ends as LF, runs of spaces and tabs as one space, nothing at the end of lines
 /// and nothing around the whole.
 pub fn normal_form(text: &str) -> String {
-    let composed: String = text.nfc().collect();
-    let lines = composed.replace("\r\n", "\n").replace('\r', "\n");
-    let lines: Vec<String> = lines.split('\n').map(|line| collapsed(line.trim_end())).collect();
-    lines.join("\n").trim().to_owned()
-}
-
-fn collapsed(line: &str) -> String {
-    let mut out = String::with_capacity(line.len());
-    for c in line.chars() {
-        match c {
-            ' ' | '\t' if out.ends_with(' ') => {}
-            ' ' | '\t' => out.push(' '),
-            _ => out.push(c),
+    let composed = composed(text);
+    let trimmed = composed.trim();
+    let lines = if trimmed.contains('\r') { Cow::Owned(trimmed.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(trimmed) };
+    let mut out = String::with_capacity(lines.len());
+    for (n, line) in lines.split('\n').enumerate() {
+        if n > 0 {
+            out.push('\n');
         }
+        collapse(line.trim_end(), &mut out);
     }
     out
+}
+
+/// NFC; most texts are ASCII, which is composed as it stands.
+pub(super) fn composed(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
+}
+
+/// Appends a line, each run of spaces and tabs as one space.
+fn collapse(line: &str, out: &mut String) {
+    let mut after_space = false;
+    for c in line.chars() {
+        let is_space = matches!(c, ' ' | '\t');
+        if !(is_space && after_space) {
+            out.push(if is_space { ' ' } else { c });
+        }
+        after_space = is_space;
+    }
 }
 
 /// One thing that counts: where it stands, what it is, what it says.

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use unicode_normalization::UnicodeNormalization as _;
+use super::content::composed;
 
 use crate::tree::{Pointer, Tree};
 
@@ -82,7 +82,7 @@ impl Place {
         {
             return None;
         }
-        self.leaf(body, headers).filter(|text| !is_blank(text)).map(composed)
+        self.leaf(body, headers).filter(|text| !is_blank(text)).map(|text| composed(text).into_owned())
     }
 }
 
@@ -105,10 +105,6 @@ impl<'de> Deserialize<'de> for Place {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
     }
-}
-
-pub(super) fn composed(text: &str) -> String {
-    text.nfc().collect()
 }
 
 /// Whether a text says nothing: white space and control characters only.

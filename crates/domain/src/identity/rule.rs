@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::content::{self, normal_form};
+use super::content::{self, composed, normal_form};
 use super::event_time::{self, EventTime, Precision};
 use super::key::{Basis, Key};
-use super::place::{Headers, Place, composed, is_blank};
+use super::place::{Headers, Place, is_blank};
 use crate::digest::{BookSecret, Digest};
 use crate::enquiry::Fields;
 use crate::tree::{Pointer, Tree};
@@ -138,7 +138,7 @@ impl Rule {
             EventTime::Unreadable => return Err(Unidentified::UnreadableTime(rule.at.to_string())),
         };
         let mut value = vec![instant, self.contact_part(reading)];
-        value.extend(rule.with.iter().map(|place| place.leaf(reading.body, reading.headers).map(composed).unwrap_or_default()));
+        value.extend(rule.with.iter().map(|place| place.leaf(reading.body, reading.headers).map(|text| composed(text).into_owned()).unwrap_or_default()));
         // Two events of one person may share a minute: identical content is a redelivery, other content another event.
         if precision.is_coarse() {
             value.push(short(&reading.content));

@@ -1,7 +1,8 @@
 //! The one writer: a thread that takes what many callers want, does it in one transaction and pays for one fsync.
 //!
-//! Each caller's work runs in a savepoint of its own, so that one that fails takes nothing else with it. Nobody is answered
-//! before the commit. If the commit of a batch fails, each work is tried once more alone; what then fails is told so.
+//! Mostly every work of a batch succeeds, so they run one after the other with nothing between them; where one fails, all is
+//! rolled back and run again with a savepoint around each, so that it takes nothing else with it. Nobody is answered before
+//! the commit. If the commit of a batch fails, each work is tried once more alone; what then fails is told so.
 
 use std::fs::File;
 use std::thread::JoinHandle;
@@ -161,6 +162,10 @@ impl Desk {
 
     /// Runs all of them in one transaction. `Err`: nothing of it stands, and the journal's end is where it was.
     fn transaction(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Vec<Result<(), Error>>, Failed> {
+        if let Some(head) = self.all_well(batch)? {
+            self.head = head;
+            return Ok(vec![Ok(()); batch.len()]);
+        }
         let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let mut transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
         let mut head = self.head.clone();
@@ -171,6 +176,23 @@ impl Desk {
         transaction.commit().map_err(|e| Failed::Later(fault(e)))?;
         self.head = head;
         Ok(answers)
+    }
+
+    /// Runs all of them with nothing between them; the journal's end after it. `None`: one failed, and nothing stands. A
+    /// savepoint has the engine copy every page that it touches.
+    fn all_well(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Option<Head>, Failed> {
+        let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
+        let mut head = self.head.clone();
+        for work in batch {
+            if work.run(&mut Txn { conn: &transaction, ord: self.ord, head: &mut head }).is_err() {
+                return Ok(None);
+            }
+        }
+        match transaction.commit() {
+            Ok(()) => Ok(Some(head)),
+            Err(e) => Err(Failed::Later(fault(e))),
+        }
     }
 }
 

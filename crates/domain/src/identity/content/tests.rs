@@ -173,6 +173,27 @@ proptest! {
         prop_assert_ne!(digest(&with("x"), &[], None, &secret()), digest(&with("y"), &[], None, &secret()));
     }
 
+    /// The definition, word for word: existing books have digests of it.
+    #[test]
+    fn i8_the_normal_form_is_what_it_was(text in "\\PC{0,20}|[ \t\r\na\u{301}\u{2000}\u{c}]{0,20}") {
+        let composed: String = text.nfc().collect();
+        let lines = composed.replace("\r\n", "\n").replace('\r', "\n");
+        let collapsed = |line: &str| {
+            let mut out = String::new();
+            for c in line.trim_end().chars() {
+                match c {
+                    ' ' | '\t' if out.ends_with(' ') => {}
+                    ' ' | '\t' => out.push(' '),
+                    _ => out.push(c),
+                }
+            }
+            out
+        };
+        let lines: Vec<String> = lines.split('\n').map(collapsed).collect();
+        let lines = lines.join("\n");
+        prop_assert_eq!(normal_form(&text), lines.trim());
+    }
+
     #[test]
     fn the_normal_form_is_its_own_normal_form(text in "\\PC{0,20}|[ \t\r\na\u{301}\u{2000}]{0,20}") {
         let normal = normal_form(&text);
