@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use domain::gate::Find;
 use domain::time::Clock;
-use domain::tree::Pointer;
 
 use super::{ByName, Env, secret};
 use crate::config::{Action, Config, Consistency, HttpTarget, SecretRef, Target, TargetKind};
@@ -134,7 +133,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
             url: http.write.url.clone(),
             body: http.write.body.clone().unwrap_or_default(),
             content_type: http.write.content_type.clone(),
-            id: http.write.id.clone().unwrap_or_else(|| Pointer(vec!["id".to_owned()])),
+            id: http.write.id.clone(),
             ok: BTreeMap::new(),
         },
         find: http.find.as_ref().map(find_params),
