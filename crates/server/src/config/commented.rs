@@ -19,6 +19,10 @@ pub struct Commented<'a> {
     pub explained: bool,
     /// Whether the section as a whole is only a proposal.
     pub off: bool,
+    /// Keys that have no place in this one.
+    pub leaves_out: &'a [&'a str],
+    /// What more there is to say before a key.
+    pub notes: &'a [(&'a str, String)],
 }
 
 /// The lines of a section, with an empty one at the end. Nothing for a section that does not exist.
@@ -37,9 +41,12 @@ pub fn commented(wanted: &Commented<'_>) -> String {
     lines.push(format!("{off}{head}"));
     let given = |key: &Key| wanted.given.iter().find(|(name, _)| *name == key.name).map(|(_, text)| text.as_str());
     let as_table = wanted.given.iter().filter_map(|(name, text)| Some(((*name).to_owned(), keys::value(text)?))).collect();
-    for key in table.keys_for(table.word(&as_table)) {
+    for key in table.keys_for(table.word(&as_table)).filter(|key| !wanted.leaves_out.contains(&key.name)) {
         if wanted.explained {
             lines.extend(explained(key, given(key).unwrap_or(key.example())));
+        }
+        for (_, note) in wanted.notes.iter().filter(|(name, _)| *name == key.name) {
+            lines.push(format!("# {note}"));
         }
         match given(key) {
             Some(text) => lines.push(format!("{off}{} = {text}", key.name)),

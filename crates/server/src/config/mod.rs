@@ -46,6 +46,7 @@ pub use dump::Effective;
 pub use engine::Engine;
 pub use http_target::{Find, HttpTarget, LookUp, ReadBack, Write};
 pub use identity::Identity;
+pub use keys::takes_word;
 pub use problem::{ConfigError, Origin, Problem};
 pub use qualifier::{Qualifier, QualifierKind};
 pub use schema::schema;

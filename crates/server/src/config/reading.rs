@@ -142,11 +142,11 @@ impl<'d> Reading<'d> {
             for key in document.root().keys() {
                 for (path, start) in document.paths(key.get_ref()) {
                     let (line, column) = document.position(start);
-                    places.insert(path.to_string(), Origin::File { name: document.name.clone(), line, column }.to_string());
+                    places.insert(path.to_string(), Origin::File { name: document.name.clone(), line, column });
                 }
             }
         }
-        places.extend(self.overridden.borrow().clone());
+        places.extend(self.overridden.borrow().iter().map(|(key, name)| (key.clone(), Origin::Variable(name.clone()))));
         Places(places)
     }
 

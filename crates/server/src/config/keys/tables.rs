@@ -55,7 +55,13 @@ const SOURCE: Table = Table {
     keys: &[
         needed("name", Name, r#""website""#, "Part of the address, /in/NAME."),
         follows("id", Name, "the name", r#""website""#, "What keys carry. Write it down before you rename a source, and its keys stay."),
-        follows("client", Name, "the only one named anywhere", r#""acme""#, "Whose enquiries these are; needed once there are two clients."),
+        follows(
+            "client",
+            Name,
+            "the only one named anywhere",
+            r#""acme""#,
+            "Whose enquiries these are; needed once there are two clients.",
+        ),
         usual("kind", Word(&["generic"]), r#""generic""#, "How bodies are read: JSON, or URL-encoded as a form sends them."),
         usual("auth", Shape::Table(&AUTH), r#"{ scheme = "none" }"#, "How a delivery proves where it comes from."),
         follows(
@@ -65,22 +71,42 @@ const SOURCE: Table = Table {
             r#"{ submission = "/submission_id" }"#,
             "Where the key of the original event is read: its id, else its time, else its content.",
         ),
-        usual("look_alike", Shape::Table(&LOOK_ALIKE), "{ }", "What becomes of an enquiry under a new key that repeats the fields of a recent one."),
-        optional("timezone", Text, r#""Europe/Berlin""#, "IANA name of the zone of event times without an offset; without it they are quarantined."),
+        usual(
+            "look_alike",
+            Shape::Table(&LOOK_ALIKE),
+            "{ }",
+            "What becomes of an enquiry under a new key that repeats the fields of a recent one.",
+        ),
+        optional(
+            "timezone",
+            Text,
+            r#""Europe/Berlin""#,
+            "IANA name of the zone of event times without an offset; without it they are quarantined.",
+        ),
         usual(
             "volatile",
             Many(&Pattern),
             "[]",
             "Pointers to what differs with each attempt, and so is not content; * stands for any member or element.",
         ),
-        optional("items", Pattern, r#""/entries/*""#, "Where the items stand, if one body carries several; other pointers then count from the item."),
+        optional(
+            "items",
+            Pattern,
+            r#""/entries/*""#,
+            "Where the items stand, if one body carries several; other pointers then count from the item.",
+        ),
         usual(
             "map",
             Pairs(&Place),
             "{ }",
             "Where each field stands: contact.email, contact.name, contact.phone, contact.company, message, occurred_at, consent. Any other name becomes a field of that name, enquiry.other.NAME.",
         ),
-        optional("test", Place, r#""/is_test""#, "A place that holds something true in a provider's test delivery: nothing is done for it."),
+        optional(
+            "test",
+            Place,
+            r#""/is_test""#,
+            "A place that holds something true in a provider's test delivery: nothing is done for it.",
+        ),
         optional("request_id", Place, r#""header:X-Request-Id""#, "A place of the provider's id of the request: evidence, never identity."),
         optional("attempt", Place, r#""header:X-Attempt""#, "A place of the attempt counter: evidence, never identity."),
     ],
@@ -100,11 +126,14 @@ const AUTH: Table = Table {
         usual("open", Flag, "false", "True where it is meant that anybody who reaches the server can post.").only(&["none"]),
         usual("header", Text, r#""authorization""#, "The header that holds the secret.").only(&["bearer"]),
         needed("header", Text, r#""X-Signature""#, "The header that holds the signature.").only(&["hmac-sha256"]),
-        follows("prefix", Text, "\"Bearer \" in authorization, else nothing", r#""Bearer ""#, "What stands before the secret.").only(&["bearer"]),
+        follows("prefix", Text, "\"Bearer \" in authorization, else nothing", r#""Bearer ""#, "What stands before the secret.")
+            .only(&["bearer"]),
         usual("prefix", Text, r#""""#, "What stands before the signature; sha256= is always taken.").only(&["hmac-sha256"]),
-        optional("encoding", Word(&["hex", "base64"]), r#""hex""#, "How the signature is written; either, if not said.").only(&["hmac-sha256"]),
+        optional("encoding", Word(&["hex", "base64"]), r#""hex""#, "How the signature is written; either, if not said.")
+            .only(&["hmac-sha256"]),
         optional("secret", Secret, r#""env:WEBSITE_SECRET""#, "The secret, by reference: env:NAME or file:PATH.").only(SIGNED),
-        optional("secrets", Many(&Secret), r#"["env:NEW", "env:OLD"]"#, "Several of them, any of which will do: while it is rotated.").only(SIGNED),
+        optional("secrets", Many(&Secret), r#"["env:NEW", "env:OLD"]"#, "Several of them, any of which will do: while it is rotated.")
+            .only(SIGNED),
         needed("user", Text, r#""form""#, "The name.").only(&["basic"]),
         optional("password", Secret, r#""env:WEBSITE_PASSWORD""#, "The password, by reference: env:NAME or file:PATH.").only(&["basic"]),
         optional("passwords", Many(&Secret), r#"["env:NEW", "env:OLD"]"#, "Several of them, any of which will do: while it is rotated.")
@@ -282,16 +311,40 @@ const ACTION: Table = Table {
             r#""hold""#,
             "What a qualification that waits for a person does to it.",
         ),
-        follows("per_address", Allowance, "none; for messages 3/24h", r#""3/24h""#, "The most per address; read, and not enforced in this version."),
-        follows("not_after", Span, "none; for messages 24h", r#""24h""#, "How long after the original event it may still be done; later it is held."),
-        follows("subject", Text, "the template file's own, else \"Your enquiry\"", r#""Your enquiry""#, "Messages: template of the subject."),
+        follows(
+            "per_address",
+            Allowance,
+            "none; for messages 3/24h",
+            r#""3/24h""#,
+            "The most per address; read, and not enforced in this version.",
+        ),
+        follows(
+            "not_after",
+            Span,
+            "none; for messages 24h",
+            r#""24h""#,
+            "How long after the original event it may still be done; later it is held.",
+        ),
+        follows(
+            "subject",
+            Text,
+            "the template file's own, else \"Your enquiry\"",
+            r#""Your enquiry""#,
+            "Messages: template of the subject.",
+        ),
         optional(
             "template",
             Text,
             r#""templates/follow-up.txt""#,
             "Messages: a file beside this one with the template of the text; it may begin with a line Subject: … and an empty line.",
         ),
-        follows("text", Text, "a short acknowledgement", r#""Thank you, {{ enquiry.contact.name }}.""#, "Messages: the template itself, instead of a file."),
+        follows(
+            "text",
+            Text,
+            "a short acknowledgement",
+            r#""Thank you, {{ enquiry.contact.name }}.""#,
+            "Messages: the template itself, instead of a file.",
+        ),
     ],
 };
 
@@ -302,4 +355,3 @@ const TOKEN: Table = Table {
         needed("secret", Secret, r#""env:N8N_TOKEN""#, "The token, by reference; sent as Authorization: Bearer …."),
     ],
 };
-

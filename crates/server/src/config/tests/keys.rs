@@ -23,7 +23,8 @@ pub(super) fn file(choose: Choose<'_>) -> String {
             Shape::Table(table) => text.push_str(&section(&format!("[{}]", root.name), table, root.name, None, "", choose)),
             Shape::Tables(table) => {
                 // What a list's tables differ in may stand one table deeper, as a source's scheme does.
-                let inner = table.keys.iter().filter_map(|key| if let Shape::Table(inner) = key.shape { Some(inner.words()) } else { None });
+                let inner =
+                    table.keys.iter().filter_map(|key| if let Shape::Table(inner) = key.shape { Some(inner.words()) } else { None });
                 let words = if root.name == "action" { kinds() } else { inner.chain([table.words()]).max_by_key(Vec::len).unwrap() };
                 for word in words {
                     text.push_str(&section(&format!("[[{}]]", root.name), table, root.name, word, word.unwrap_or("it"), choose));
@@ -64,7 +65,8 @@ fn section(head: &str, table: &Table, at: &str, word: Option<&'static str>, name
 fn inner_table(table: &Table, at: &str, word: Option<&'static str>, choose: Choose<'_>) -> String {
     let mut pairs = Vec::new();
     for key in table.keys_for(word) {
-        let value = if Some(key.name) == table.by { word.map(|word| format!("\"{word}\"")) } else { choose(&format!("{at}.{}", key.name), key) };
+        let value =
+            if Some(key.name) == table.by { word.map(|word| format!("\"{word}\"")) } else { choose(&format!("{at}.{}", key.name), key) };
         pairs.extend(value.map(|value| format!("{} = {value}", key.name)));
     }
     format!("{{ {} }}", pairs.join(", "))
