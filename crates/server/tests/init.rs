@@ -8,7 +8,7 @@ mod world;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 use world::Dir;
@@ -56,12 +56,16 @@ fn shell(dir: &Path, script: &str) -> Command {
 }
 
 /// A server that is ended with its test.
-struct Serving(Child);
+struct Serving {
+    child: Child,
+    /// Held, so that the server can go on writing to it.
+    _out: BufReader<ChildStdout>,
+}
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 
@@ -70,9 +74,10 @@ fn serve(dir: &Path, before: &str) -> (Serving, String) {
     let mut command = shell(dir, &format!("{before}\nexec \"$ONCEBOOK_BINARY\" serve"));
     let mut child = command.env("ONCEBOOK_LISTEN", "127.0.0.1:0").env("ONCEBOOK_LOG", "warn").stdout(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut first).unwrap();
     let address = first.rsplit("http://").next().unwrap().trim().to_owned();
-    (Serving(child), address)
+    (Serving { child, _out: out }, address)
 }
 
 fn lines(value: &Value) -> String {

@@ -15,12 +15,22 @@ use crate::config::{path, schema, shown_parts};
 /// What to write at a key: its path in the file, and the key.
 type Choose<'a> = &'a dyn Fn(&str, &Key) -> Option<String>;
 
+/// How many files it takes for every word of a section that there is only one of.
+pub(super) fn turns() -> usize {
+    let words = ROOT.keys.iter().map(|root| if let Shape::Table(table) = root.shape { table.words().len() } else { 1 });
+    words.max().unwrap_or(1)
+}
+
 /// A file with a section of every kind: a source for each scheme, a target for each kind, an action on each target.
-pub(super) fn file(choose: Choose<'_>) -> String {
+fn file(turn: usize, choose: Choose<'_>) -> String {
     let mut text = String::new();
     for root in ROOT.keys {
         match root.shape {
-            Shape::Table(table) => text.push_str(&section(&format!("[{}]", root.name), table, root.name, None, "", choose)),
+            Shape::Table(table) => {
+                let words = table.words();
+                let word = words.get(turn % words.len()).copied().flatten();
+                text.push_str(&section(&format!("[{}]", root.name), table, root.name, word, "", choose));
+            }
             Shape::Tables(table) => {
                 // What a list's tables differ in may stand one table deeper, as a source's scheme does.
                 let inner =
@@ -73,8 +83,8 @@ fn inner_table(table: &Table, at: &str, word: Option<&'static str>, choose: Choo
 }
 
 /// Every key, with its usual value or an example; where two exclude each other, one of them.
-pub(super) fn everything() -> String {
-    file(&|path, key| match path {
+pub(super) fn everything(turn: usize) -> String {
+    file(turn, &|path, key| match path {
         "source.auth.open" => Some("true".to_owned()),
         // One name each, as the keys are the same for all.
         "source.id" | "action.template" => None,
@@ -83,13 +93,13 @@ pub(super) fn everything() -> String {
 }
 
 /// Only what must be given.
-pub(super) fn needed_only() -> String {
-    file(&|path, key| (key.is_needed() || is_written(path)).then(|| key.example().to_owned()))
+pub(super) fn needed_only(turn: usize) -> String {
+    file(turn, &|path, key| (key.is_needed() || is_written(path)).then(|| key.example().to_owned()))
 }
 
 /// What must be given, and every default written out.
-fn defaults_written() -> String {
-    file(&|path, key| match key.usual {
+fn defaults_written(turn: usize) -> String {
+    file(turn, &|path, key| match key.usual {
         Usual::Is(value) => Some(value.to_owned()),
         _ => (key.is_needed() || is_written(path)).then(|| key.example().to_owned()),
     })
@@ -102,7 +112,11 @@ fn is_written(path: &str) -> bool {
 
 #[test]
 fn what_the_table_has_the_reader_reads_and_the_other_way_round() {
-    let text = everything();
+    (0..turns()).for_each(holds_both_ways);
+}
+
+fn holds_both_ways(turn: usize) {
+    let text = everything(turn);
     let document = [Document::parse("oncebook.toml", &text).unwrap_or_else(|_| panic!("no TOML:\n{text}"))];
     let reading = Reading::new(&document, &no_env);
     Config::read(&reading, None);
@@ -171,13 +185,12 @@ fn the_words_of_the_table_are_those_that_a_refusal_names() {
     let mut seen = 0;
     each_key("", &ROOT, &mut |path, key| {
         let Shape::Word(words) = key.shape else { return };
-        let by = ["source.auth.scheme", "target.kind"];
-        let text = if by.contains(&path) {
-            // It decides over its neighbours: alone.
-            let auth = "[[source]]\nname = \"a\"\nauth = { scheme = \"zzz\" }\n";
-            if path == by[0] { auth.to_owned() } else { "[[target]]\nname = \"a\"\nkind = \"zzz\"\n".to_owned() }
-        } else {
-            everything_but(path, "\"zzz\"")
+        // What decides over its neighbours stands alone.
+        let text = match path {
+            "source.auth.scheme" => "[[source]]\nname = \"a\"\nauth = { scheme = \"zzz\" }\n".to_owned(),
+            "target.kind" => "[[target]]\nname = \"a\"\nkind = \"zzz\"\n".to_owned(),
+            "qualifier.kind" => "[qualifier]\nkind = \"zzz\"\n".to_owned(),
+            _ => everything_but(path, "\"zzz\""),
         };
         let found = problems(&text);
         let said = found.iter().find(|line| line.contains("`zzz`")).unwrap_or_else(|| panic!("{path}: {found:#?}"));
@@ -190,7 +203,7 @@ fn the_words_of_the_table_are_those_that_a_refusal_names() {
 }
 
 fn everything_but(path: &str, value: &str) -> String {
-    file(&|at, key| match at {
+    file(0, &|at, key| match at {
         _ if at == path => Some(value.to_owned()),
         "source.auth.open" => Some("true".to_owned()),
         "source.id" | "action.template" => None,
@@ -210,10 +223,14 @@ fn each_key(at: &str, table: &Table, say: &mut dyn FnMut(&str, &Key)) {
 
 #[test]
 fn the_defaults_of_the_table_are_the_readers() {
-    let (bare, written) = (needed_only(), defaults_written());
-    assert!(written.len() > bare.len());
-    let parts = |text: &str| shown_parts(&read(text).unwrap_or_else(|e| panic!("{e}\n{text}")));
-    assert_eq!(parts(&bare), parts(&written));
+    for turn in 0..turns() {
+        let (bare, written) = (needed_only(turn), defaults_written(turn));
+        assert!(written.len() > bare.len());
+        let parts = |text: &str| shown_parts(&read(text).unwrap_or_else(|e| panic!("{e}\n{text}")));
+        let (bare, written) = (parts(&bare), parts(&written));
+        let differs = bare.lines().zip(written.lines()).find(|(left, right)| left != right);
+        assert!(bare == written, "the reader's default (left) and the table's (right) differ: {differs:?}");
+    }
 }
 
 #[test]
@@ -228,9 +245,10 @@ fn the_documentation_has_every_key() {
 #[test]
 fn the_schema_takes_what_is_right() {
     let schema = schema();
-    for text in [crate::config::DEFAULTS, EXAMPLE, "", &everything(), &needed_only(), &defaults_written()] {
-        assert!(read(text).is_ok(), "{text}");
-        let found = against(&schema, &in_json(text));
+    let made = (0..turns()).flat_map(|turn| [everything(turn), needed_only(turn), defaults_written(turn)]);
+    for text in [crate::config::DEFAULTS, EXAMPLE, ""].map(str::to_owned).into_iter().chain(made) {
+        assert!(read(&text).is_ok(), "{text}");
+        let found = against(&schema, &in_json(&text));
         assert!(found.is_empty(), "{found:#?}\n{text}");
     }
 }
