@@ -1,7 +1,7 @@
 //! From nothing to the first enquiry, as a person types it: `oncebook init`, `config check`, `serve`, the printed command that
 //! posts, and what then stands in the book. The printed lines are run by a shell, so `curl` and `openssl` must be there.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what helps a test fails with it")]
+#![expect(clippy::unwrap_used, reason = "what helps a test fails with it")]
 
 mod world;
 

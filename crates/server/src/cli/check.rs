@@ -65,9 +65,9 @@ fn problem(problem: &Problem) -> Value {
 pub(super) fn dump(common: &Common, out: &mut dyn Write) -> Result<Ended, CliError> {
     let effective = common.config()?.effective();
     if common.json {
-        print_json(out, &effective.to_json())?
+        print_json(out, &effective.to_json())?;
     } else {
-        out.write_all(effective.to_toml().as_bytes())?
+        out.write_all(effective.to_toml().as_bytes())?;
     }
     Ok(Ended::Well)
 }

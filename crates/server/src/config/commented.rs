@@ -55,7 +55,7 @@ pub fn commented(wanted: &Commented<'_>) -> String {
         }
     }
     lines.push(String::new());
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// What a key does, and for a table, what its keys do.
@@ -76,22 +76,21 @@ fn inner_keys(table: &Table, given: &toml::Table) -> Vec<String> {
 
 /// What a key does, what it may be, and what holds without it.
 fn sentence(key: &Key) -> String {
-    let mut says = key.says.to_owned();
-    match key.shape {
-        Shape::Word(words) if words.len() > 1 && words.iter().any(|word| !says.contains(word)) => {
-            says.push_str(&format!(" One of {}.", words.join(", ")));
+    let may_be = match key.shape {
+        Shape::Word(words) if words.len() > 1 && words.iter().any(|word| !key.says.contains(word)) => {
+            format!(" One of {}.", words.join(", "))
         }
-        Shape::Whole(from, to) => says.push_str(&format!(" From {from} to {to}.")),
-        Shape::Share => says.push_str(" From 0 to 1."),
-        _ => {}
-    }
-    match (key.usual, key.shape) {
-        (Usual::Is("{ }"), Shape::Table(_)) | (Usual::Nothing { .. }, _) => {}
-        (Usual::Is(value), _) => says.push_str(&format!(" Default: {value}.")),
-        (Usual::Follows { what, .. }, _) => says.push_str(&format!(" Default: {what}.")),
-        (Usual::Needed { .. }, _) => says.push_str(" Needed."),
-    }
-    says
+        Shape::Whole(from, to) => format!(" From {from} to {to}."),
+        Shape::Share => " From 0 to 1.".to_owned(),
+        _ => String::new(),
+    };
+    let without = match (key.usual, key.shape) {
+        (Usual::Is("{ }"), Shape::Table(_)) | (Usual::Nothing { .. }, _) => String::new(),
+        (Usual::Is(value), _) => format!(" Default: {value}."),
+        (Usual::Follows { what, .. }, _) => format!(" Default: {what}."),
+        (Usual::Needed { .. }, _) => " Needed.".to_owned(),
+    };
+    format!("{}{may_be}{without}", key.says)
 }
 
 /// A text as comment lines; those after the first stand under where it began.

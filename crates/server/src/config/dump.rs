@@ -159,23 +159,21 @@ impl Written {
 impl Effective {
     /// As a configuration file.
     pub fn to_toml(&self) -> String {
-        let mut text = String::new();
+        let mut lines = Vec::new();
         // A list that is empty on purpose: without it, the embedded work would hold. It stands before all tables.
         let works = ["source", "target", "action"];
         let is_idle = |(key, item): &(&Key, Item)| !works.contains(&key.name) || matches!(item, Item::Tables(tables) if tables.is_empty());
         if self.0.iter().all(is_idle) {
-            text.push_str("source = []\n\n");
+            lines.extend(["source = []".to_owned(), String::new()]);
         }
         for (key, item) in &self.0 {
             match item {
-                Item::Table(items) => section(&mut text, &format!("[{}]", key.name), items),
-                Item::Tables(tables) => tables.iter().for_each(|items| section(&mut text, &format!("[[{}]]", key.name), items)),
+                Item::Table(items) => lines.extend(section(&format!("[{}]", key.name), items)),
+                Item::Tables(tables) => lines.extend(tables.iter().flat_map(|items| section(&format!("[[{}]]", key.name), items))),
                 Item::Value(_) => {}
             }
         }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-        text
+        lines.join("\n")
     }
 
     /// As one JSON object.
@@ -184,13 +182,9 @@ impl Effective {
     }
 }
 
-fn section(text: &mut String, head: &str, items: &[(&'static Key, Item)]) {
-    text.push_str(head);
-    text.push('\n');
-    for (key, item) in items {
-        text.push_str(&format!("{} = {}\n", key.name, inline(item)));
-    }
-    text.push('\n');
+fn section(head: &str, items: &[(&'static Key, Item)]) -> Vec<String> {
+    let pairs = items.iter().map(|(key, item)| format!("{} = {}", key.name, inline(item)));
+    [head.to_owned()].into_iter().chain(pairs).chain([String::new()]).collect()
 }
 
 fn inline(item: &Item) -> String {

@@ -25,7 +25,7 @@ pub(super) enum AuthWord {
 pub(super) enum QualifierWord {
     /// The embedded rules
     Rules,
-    /// A model server that speaks OpenAI's API, here or elsewhere
+    /// A model server, here or elsewhere
     Openai,
 }
 

@@ -78,9 +78,9 @@ pub(super) fn run(common: &Common, args: &InitArgs, out: &mut dyn Write) -> Resu
     let kept = write(files, args.force)?;
     let next = Next::of(common, &config, &chosen, &kept);
     if common.json {
-        print_json(out, &next.json())?
+        print_json(out, &next.json())?;
     } else {
-        out.write_all(next.lines().as_bytes())?
+        out.write_all(next.lines().as_bytes())?;
     }
     Ok(Ended::Well)
 }
@@ -171,13 +171,11 @@ impl Next {
     }
 
     fn lines(&self) -> String {
-        let mut text = format!("Written: {}\n", self.written.join(", "));
-        if !self.kept.is_empty() {
-            text.push_str(&format!("Kept as they are: {}\n", self.kept.join(", ")));
-        }
-        let mut part = |says: &str, lines: &[String]| {
-            text.push_str(&format!("\n{says}\n"));
-            lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+        let mut lines = vec![format!("Written: {}", self.written.join(", "))];
+        lines.extend((!self.kept.is_empty()).then(|| format!("Kept as they are: {}", self.kept.join(", "))));
+        let mut part = |says: &str, typed: &[String]| {
+            lines.extend([String::new(), says.to_owned()]);
+            lines.extend(typed.iter().map(|line| format!("  {line}")));
         };
         if !self.secrets.is_empty() {
             let says = format!("Set the secrets, once; then in every terminal only the last line, `. ./{ENV_FILE}`:");
@@ -186,6 +184,6 @@ impl Next {
         part("Check, and start:", &[self.check.clone(), self.serve.clone()]);
         part("Then, in another terminal, post the first enquiry:", &self.post);
         part("and see what became of it:", &self.look);
-        text
+        lines.join("\n") + "\n"
     }
 }

@@ -33,7 +33,9 @@ type Given = Vec<(&'static str, String)>;
 pub(super) fn of(chosen: &Chosen, letters: Letters) -> String {
     let mut text = String::new();
     if chosen.schema && letters == Letters::Beside {
-        text.push_str(&format!("#:schema ./{SCHEMA_FILE}\n"));
+        text.push_str("#:schema ./");
+        text.push_str(SCHEMA_FILE);
+        text.push('\n');
     }
     text.push_str(HEAD);
     text.push('\n');
@@ -161,7 +163,7 @@ fn of_action(chosen: &Chosen, target: &Target, letters: Letters) -> Given {
     }
     match (letters, LETTER.split_once("\n\n")) {
         (Letters::Inside, Some((subject, text))) => {
-            given.extend([("subject", in_quotes(subject.trim_start_matches("Subject: "))), ("text", format!("'''\n{text}'''"))])
+            given.extend([("subject", in_quotes(subject.trim_start_matches("Subject: "))), ("text", format!("'''\n{text}'''"))]);
         }
         _ => given.push(("template", in_quotes(&target.letter()))),
     }

@@ -159,6 +159,6 @@ pub(super) fn value(text: &str) -> Option<toml::Value> {
 /// Whether a section's key has that word among its words.
 pub fn takes_word(section: &str, key: &str, word: &str) -> bool {
     let root = ROOT.keys.iter().find(|root| root.name == section).map(|root| root.shape);
-    let (Some(Shape::Table(table)) | Some(Shape::Tables(table))) = root else { return false };
+    let Some(Shape::Table(table) | Shape::Tables(table)) = root else { return false };
     matches!(table.key(key).map(|key| key.shape), Some(Shape::Word(words)) if words.contains(&word))
 }

@@ -58,8 +58,7 @@ fn section(head: &str, table: &Table, at: &str, word: Option<&'static str>, name
     for key in table.keys_for(own) {
         let path = format!("{at}.{}", key.name);
         let chosen = match (at, key.name) {
-            (_, "name") => Some(format!("\"{name}\"")),
-            ("action", "target") => Some(format!("\"{name}\"")),
+            (_, "name") | ("action", "target") => Some(format!("\"{name}\"")),
             ("action", "text" | "subject" | "template") if name != "outbox" => None,
             _ if Some(key.name) == table.by => own.map(|word| format!("\"{word}\"")),
             _ => match key.shape {
