@@ -3,6 +3,8 @@
 /// The way a key was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
+    /// Whatever it is.
+    Any,
     /// As a text, which may be read further.
     Text,
     /// As a name of ours.

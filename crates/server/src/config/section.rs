@@ -99,11 +99,15 @@ impl<'d> Section<'d> {
 
     /// Says what a key is taken to be: the first to ask, who stands outermost, knows best.
     pub(super) fn takes(&self, key: &'static str, asked: Asked) {
-        self.asked.borrow_mut().entry(key).or_insert(asked);
+        let mut known = self.asked.borrow_mut();
+        if known.get(key).is_none_or(|before| *before == Asked::Any) {
+            known.insert(key, asked);
+        }
     }
 
     pub(super) fn given(&self, key: &'static str) -> Option<Given<'d>> {
         self.known.borrow_mut().push(key);
+        self.takes(key, Asked::Any);
         if let Some((_, value)) = self.variables.and_then(|section| self.reading.variable(section, key)) {
             return Some(Given::Variable(value));
         }
