@@ -44,6 +44,8 @@ pub struct ApiState {
     pub clock: Arc<dyn Clock>,
     /// The configured targets.
     pub targets: Vec<TargetSetup>,
+    /// The ids of the configured sources: a provider's bare id is looked for under each.
+    pub sources: Vec<String>,
     /// Who may come in.
     pub access: Access,
 }

@@ -68,7 +68,7 @@ pub(super) async fn contacts(State(api): Api, RawQuery(query): RawQuery) -> List
 
 /// The one enquiry behind a name. An external id need not be unique: then the ids that it leads to are named.
 pub(super) async fn dossier(api: &ApiState, name: &str) -> Result<DossierView, Problem> {
-    let mut found = api.reader.show(name, api.clock.now()).await?;
+    let mut found = api.reader.called(&api.sources, name, api.clock.now()).await?;
     match (found.pop(), found.as_slice()) {
         (None, _) => Err(Problem::not_found("enquiry")),
         (Some(only), []) => Ok(only),

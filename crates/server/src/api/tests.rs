@@ -71,6 +71,7 @@ impl App {
             redeliver: Arc::new(Echo),
             clock: Arc::new(Still),
             targets: vec![target],
+            sources: vec!["web".to_owned()],
             access: Access::new(true, Vec::new()),
         });
         Self { book, engine, router }

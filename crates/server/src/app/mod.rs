@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 
 pub(crate) use self::ports::target_setups;
 use crate::api::Bearer;
-use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Secret, SecretRef, StoreUrl};
+use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Problem, Secret, SecretRef, StoreUrl};
 use crate::effects::Target;
 use crate::effects::desk::Desk;
 use crate::engine::{self, Conditions, Engine, Parts, Settings};
@@ -56,14 +56,17 @@ pub enum StartError {
     #[error("{0}")]
     Config(#[from] ConfigError),
     /// The configuration reads well, and cannot be used.
-    #[error("{}", .0.join("\n"))]
-    Unusable(Vec<String>),
+    #[error("{}", .0.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"))]
+    Unusable(Vec<Problem>),
     /// A source's identity rule is not the one that the book knows.
     #[error(
         "the identity rule of source '{0}' was changed: deliveries would get other keys.\n\
          Look at the change, then say: oncebook identity accept {0}"
     )]
     RuleChanged(String),
+    /// A source that is not there.
+    #[error("there is no source '{0}' in the configuration")]
+    NoSource(String),
     /// Another server has the data directory.
     #[error("{0} is another server's data directory as long as that runs: name another one in server.data_dir")]
     DirHeld(String),
@@ -140,11 +143,17 @@ impl App {
     }
 }
 
+/// Makes a directory for its owner alone, for people's data will stand in it. One that is there stays as it is.
+fn make_private(dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
 /// Holds the data directory against every other server.
 fn hold(dir: &Path) -> Result<File, StartError> {
     let path = dir.join("serve.lock");
     let failed = |e| StartError::Io(path.display().to_string(), e);
-    std::fs::create_dir_all(dir).map_err(failed)?;
+    make_private(dir).map_err(failed)?;
     let file = File::create(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -180,7 +189,7 @@ pub fn book_path(config: &Config) -> &Path {
 pub fn open_book(config: &Config, outside: &Outside) -> Result<Sqlite, StartError> {
     let path = book_path(config).to_owned();
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
-        std::fs::create_dir_all(dir).map_err(|e| StartError::Io(dir.display().to_string(), e))?;
+        make_private(dir).map_err(|e| StartError::Io(dir.display().to_string(), e))?;
     }
     let now = outside.clock.now();
     let mut new_secret = [0_u8; 32];
@@ -190,14 +199,14 @@ pub fn open_book(config: &Config, outside: &Outside) -> Result<Sqlite, StartErro
     Ok(Sqlite::open(Options { path, now, stream, new_secret, batch_max: config.store.batch_max, program })?)
 }
 
-fn conditions(config: &Config, wrong: &mut Vec<String>) -> Option<Conditions> {
+fn conditions(config: &Config, wrong: &mut Vec<Problem>) -> Option<Conditions> {
     let sources = config.actions.iter().filter_map(|action| Some((action.name.clone(), action.when.clone()?))).collect();
     match Conditions::compile(sources) {
         Ok(conditions) => Some(conditions),
         Err(miswritten) => {
             wrong.extend(miswritten.into_iter().map(|m| {
                 let n = config.actions.iter().position(|action| action.name == m.action);
-                placed(config, &n.map_or_else(|| "action".to_owned(), |n| format!("action[{n}].when")), &m.why)
+                config.problem(&n.map_or_else(|| "action".to_owned(), |n| format!("action[{n}].when")), m.why)
             }));
             None
         }
@@ -240,12 +249,6 @@ fn settings(config: &Config) -> Settings {
         qualify_backoff,
         min_confidence: config.qualifier.min_confidence,
     }
-}
-
-/// A mistake that only use shows, with the place of what it is about: `FILE:LINE:COL (key): why`.
-fn placed(config: &Config, key: &str, why: &str) -> String {
-    let place = config.locate(key).map(|place| format!("{place} ")).unwrap_or_default();
-    format!("{place}({key}): {why}")
 }
 
 /// Fetches a secret; one that is not there is named, never its value.

@@ -51,7 +51,7 @@ pub(super) async fn settle(
 /// Accepts a source's configured rule as its next version. `false`: it is the latest already.
 pub async fn accept_rule(config: &Config, store: &dyn Store, clock: &dyn Clock, source: &str, who: &str) -> Result<bool, StartError> {
     let Some(source) = config.source(source) else {
-        return Err(StartError::Unusable(vec![format!("there is no source '{source}' in the configuration")]));
+        return Err(StartError::NoSource(source.to_owned()));
     };
     let current = source.rule();
     let versions = versions(store, &source.id).await?;

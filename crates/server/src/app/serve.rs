@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{App, StartError, ports, target_setups};
 use crate::api::{self, Access, ApiState, Bearer};
-use crate::config::Config;
+use crate::config::{Config, Problem};
 use crate::console::{self, ConsoleState};
 use crate::intake;
 use crate::views::Reader;
@@ -65,6 +65,7 @@ impl App {
             redeliver: ports::redeliver(Arc::clone(&self.intake)),
             clock: Arc::clone(&self.clock),
             targets,
+            sources: self.config.sources.iter().map(|source| source.id.clone()).collect(),
             access,
         };
         intake::router(Arc::clone(&self.intake)).merge(api::router(api)).merge(console).fallback(api::no_route)
@@ -72,12 +73,12 @@ impl App {
 }
 
 /// Who has a token; one whose secret cannot be fetched is named in `wrong`.
-pub(super) fn bearers(config: &Config, env: &dyn Fn(&str) -> Option<String>, wrong: &mut Vec<String>) -> Vec<Bearer> {
+pub(super) fn bearers(config: &Config, env: &dyn Fn(&str) -> Option<String>, wrong: &mut Vec<Problem>) -> Vec<Bearer> {
     let fetched = config.tokens.iter().enumerate().map(|(n, token)| {
-        let secret = super::secret(&token.secret, env).map_err(|why| super::placed(config, &format!("token[{n}].secret"), &why))?;
+        let secret = super::secret(&token.secret, env).map_err(|why| config.problem(&format!("token[{n}].secret"), why))?;
         Ok(Bearer::new(&token.name, token.client.clone(), &secret))
     });
-    fetched.filter_map(|bearer: Result<Bearer, String>| bearer.map_err(|why| wrong.push(why)).ok()).collect()
+    fetched.filter_map(|bearer: Result<Bearer, Problem>| bearer.map_err(|why| wrong.push(why)).ok()).collect()
 }
 
 impl Served {

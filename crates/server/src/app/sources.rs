@@ -1,19 +1,19 @@
 //! From a configured source to what intake takes.
 
 use super::{ByName, secret};
-use crate::config::{Auth, Config, SecretRef, SignatureEncoding, Source, Then};
+use crate::config::{Auth, Config, Problem, SecretRef, SignatureEncoding, Source, Then};
 use crate::intake::{self, Encoding, Secret, SourceSetup};
 
 type Ask<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Every source by the name it is reached under. Secrets that cannot be fetched are named in `wrong`.
-pub(super) fn setups(config: &Config, env: Ask<'_>, wrong: &mut Vec<String>) -> ByName<SourceSetup> {
+pub(super) fn setups(config: &Config, env: Ask<'_>, wrong: &mut Vec<Problem>) -> ByName<SourceSetup> {
     let body_max = config.server.body_max.bytes();
     let mut setups = ByName::new();
     for (n, source) in config.sources.iter().enumerate() {
         let mut own = Vec::new();
         setups.insert(source.name.clone(), setup(source, body_max, env, &mut own));
-        wrong.extend(own.iter().map(|why| super::placed(config, &format!("source[{n}].auth"), why)));
+        wrong.extend(own.into_iter().map(|why| config.problem(&format!("source[{n}].auth"), why)));
     }
     setups
 }

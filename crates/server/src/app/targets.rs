@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use domain::gate::Find;
 use domain::time::Clock;
-use domain::tree::Pointer;
 
 use super::{ByName, Env, secret};
-use crate::config::{Action, Config, Consistency, HttpTarget, SecretRef, Target, TargetKind};
+use crate::config::{Action, Config, Consistency, HttpTarget, Problem, SecretRef, Target, TargetKind};
 use crate::effects::desk::{Desk, DeskParams};
 use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParams, WriteParams};
 use crate::effects::message::Letter;
@@ -25,10 +24,10 @@ pub(super) struct Made {
 }
 
 /// Makes every target; what cannot be made is named in `wrong`.
-pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &Arc<Stops>, wrong: &mut Vec<String>) -> Made {
+pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &Arc<Stops>, wrong: &mut Vec<Problem>) -> Made {
     let mut made = Made { targets: ByName::new(), desk: None };
     for (n, target) in config.targets.iter().enumerate() {
-        let mut failed = |why: String| wrong.push(super::placed(config, &format!("target[{n}]"), &why));
+        let mut failed = |why: String| wrong.push(config.problem_below(&format!("target[{n}]"), &why));
         match &target.kind {
             TargetKind::Desk => match desk(config, target, clock, stops) {
                 Ok(desk) => {
@@ -55,7 +54,7 @@ pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &A
             }
             TargetKind::Http(http) => match http_target(target, http, clock, env) {
                 Ok(http) => drop(made.targets.insert(target.name.clone(), Arc::new(http))),
-                Err(why) => failed(why),
+                Err(problems) => problems.into_iter().for_each(failed),
             },
         }
     }
@@ -63,12 +62,12 @@ pub(super) fn make(config: &Config, clock: &Arc<dyn Clock>, env: &Env, stops: &A
 }
 
 /// Checks what can be checked without making a file: the templates of `http` targets and of messages, and their secrets.
-pub(super) fn check(config: &Config, clock: &Arc<dyn Clock>, env: &Env, wrong: &mut Vec<String>) {
+pub(super) fn check(config: &Config, clock: &Arc<dyn Clock>, env: &Env, wrong: &mut Vec<Problem>) {
     for (n, target) in config.targets.iter().enumerate() {
         if let TargetKind::Http(http) = &target.kind
-            && let Err(why) = http_target(target, http, clock, env)
+            && let Err(problems) = http_target(target, http, clock, env)
         {
-            wrong.push(super::placed(config, &format!("target[{n}]"), &why));
+            wrong.extend(problems.iter().map(|why| config.problem_below(&format!("target[{n}]"), why)));
         }
     }
     for (n, action) in config.actions.iter().enumerate() {
@@ -76,7 +75,7 @@ pub(super) fn check(config: &Config, clock: &Arc<dyn Clock>, env: &Env, wrong: &
         if let Some(TargetKind::Outbox { from }) = target.map(|target| &target.kind) {
             let (subject, text) = (action.subject.as_deref().unwrap_or_default(), action.text.as_deref().unwrap_or_default());
             if let Err(why) = Letter::compile(from, subject, text) {
-                wrong.push(super::placed(config, &format!("action[{n}]"), &why));
+                wrong.push(config.problem_below(&format!("action[{n}]"), &why));
             }
         }
     }
@@ -113,9 +112,9 @@ fn outbox_params(
 }
 
 /// An `http` target whose templates read well and whose headers can be rendered: a secret that is not set stops the start.
-fn http_target(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: &Env) -> Result<Http, String> {
-    let made = Http::new(http_params(target, http, clock, env))?;
-    made.check().map_err(|problems| problems.join("; "))?;
+fn http_target(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: &Env) -> Result<Http, Vec<String>> {
+    let made = Http::new(http_params(target, http, clock, env)).map_err(|why| vec![why])?;
+    made.check()?;
     Ok(made)
 }
 
@@ -134,7 +133,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
             url: http.write.url.clone(),
             body: http.write.body.clone().unwrap_or_default(),
             content_type: http.write.content_type.clone(),
-            id: http.write.id.clone().unwrap_or_else(|| Pointer(vec!["id".to_owned()])),
+            id: http.write.id.clone(),
             ok: BTreeMap::new(),
         },
         find: http.find.as_ref().map(find_params),

@@ -4,7 +4,7 @@ use domain::identity::Place;
 use serde_json::{Map, Value};
 
 use super::client;
-use crate::config::{Auth, Config, Source};
+use crate::config::{Auth, Config, SecretRef, SignatureEncoding, Source};
 
 /// Says how to post the first enquiry.
 pub(super) fn how_to_post(config: &Config) -> Vec<String> {
@@ -16,13 +16,13 @@ pub(super) fn how_to_post(config: &Config) -> Vec<String> {
         Some(_) => "The book is empty. Post the first enquiry:",
         None => "The book is empty. Post the first enquiry while `oncebook serve` runs:",
     };
-    let open = config.sources.iter().find(|source| matches!(source.auth, Auth::None { .. }) && source.items.is_none());
-    let how = match (open, config.sources.first()) {
-        (Some(source), _) => post(&format!("http://{address}/in/{}", source.name), source),
-        (None, Some(source)) => vec![
-            format!("  POST http://{address}/in/{}", source.name),
-            "with the proof and in the form that its configuration asks for.".to_owned(),
-        ],
+    let one = |source: &&Source| source.items.is_none();
+    let open = config.sources.iter().filter(one).find(|source| matches!(source.auth, Auth::None { .. }));
+    let how = match (open.or_else(|| config.sources.iter().find(one)), config.sources.first()) {
+        (Some(source), _) => post(&format!("http://{address}/in/{}", source.name), source).iter().map(|line| format!("  {line}")).collect(),
+        (None, Some(source)) => {
+            vec![format!("  POST http://{address}/in/{}", source.name), "in the form that its configuration asks for.".to_owned()]
+        }
         (None, None) => vec!["  no source is configured: add a [[source]]".to_owned()],
     };
     let mut lines = vec![begin.to_owned(), String::new()];
@@ -30,16 +30,22 @@ pub(super) fn how_to_post(config: &Config) -> Vec<String> {
     lines
 }
 
-/// A curl command whose body has what the source's rule and map read.
-fn post(url: &str, source: &Source) -> Vec<String> {
+/// The id of the first enquiry.
+pub(super) const FIRST: &str = "first-1";
+
+/// The shell lines that post an enquiry: a curl command whose body has what the source's rule and map read, and whose headers
+/// prove what its `auth` asks. A secret stands in them as the variable or the file that the configuration names.
+pub(super) fn post(url: &str, source: &Source) -> Vec<String> {
     let mut body = Value::Object(Map::new());
     let mut headers = vec!["content-type: application/json".to_owned()];
     let mut say = |place: &Place, value: &str| match place {
         Place::Body(pointer) => put(&mut body, &pointer.0, value),
+        // The scheme has it already.
+        Place::Header(name) if name == "webhook-id" && matches!(source.auth, Auth::StandardWebhooks { .. }) => {}
         Place::Header(name) => headers.push(format!("{name}: {value}")),
     };
     for place in &source.identity.submission {
-        say(place, "first-1");
+        say(place, FIRST);
     }
     let samples =
         [("contact.email", "you@example.com"), ("contact.name", "Your Name"), ("message", "We need a quote for 40 chairs by Friday.")];
@@ -51,8 +57,80 @@ fn post(url: &str, source: &Source) -> Vec<String> {
     if let Some(time) = &source.identity.time {
         say(&time.at, "2026-03-02T09:15:04Z");
     }
-    let headers = headers.join("' -H '");
-    vec![format!("  curl {url} -H '{headers}' \\"), format!("    -d '{body}'")]
+    let proof = proof(&source.auth);
+    let curl = format!("curl {url} {}", headers.iter().map(|header| format!("-H {}", quoted(header))).collect::<Vec<_>>().join(" "));
+    let body = quoted(&body.to_string());
+    let (mut lines, data) = if proof.reads_body { (vec![format!("BODY={body}")], "\"$BODY\"".to_owned()) } else { (Vec::new(), body) };
+    lines.extend(proof.before);
+    let parts: Vec<String> = [curl].into_iter().chain(proof.options).chain([format!("-d {data}")]).collect();
+    let last = parts.len() - 1;
+    lines.extend(
+        parts.iter().enumerate().map(|(n, part)| format!("{}{part}{}", if n == 0 { "" } else { "  " }, if n == last { "" } else { " \\" })),
+    );
+    lines
+}
+
+/// What proves a request, in the shell.
+#[derive(Default)]
+struct Proof {
+    /// Whether it needs the body in `BODY`.
+    reads_body: bool,
+    /// Lines before the request.
+    before: Vec<String>,
+    /// Options of curl.
+    options: Vec<String>,
+}
+
+fn proof(auth: &Auth) -> Proof {
+    let header = |name: &str, value: &str| vec![format!("-H \"{}: {value}\"", in_double_quotes(name))];
+    match auth {
+        Auth::None { .. } => Proof::default(),
+        Auth::Bearer { header: name, prefix, secrets } => {
+            let value = format!("{}{}", in_double_quotes(prefix), in_shell(secrets));
+            Proof { options: header(name, &value), ..Proof::default() }
+        }
+        Auth::Basic { user, passwords } => {
+            Proof { options: vec![format!("-u \"{}:{}\"", in_double_quotes(user), in_shell(passwords))], ..Proof::default() }
+        }
+        Auth::HmacSha256 { header: name, prefix, encoding, secrets } => {
+            let signed = format!("printf %s \"$BODY\" | openssl dgst -sha256 -hmac \"{}\"", in_shell(secrets));
+            let written = match encoding {
+                SignatureEncoding::Base64 => format!("$({signed} -binary | openssl base64)"),
+                SignatureEncoding::Hex | SignatureEncoding::Either => format!("$({signed} -r | cut -d' ' -f1)"),
+            };
+            let value = format!("{}{written}", in_double_quotes(prefix));
+            Proof { reads_body: true, options: header(name, &value), ..Proof::default() }
+        }
+        Auth::StandardWebhooks { secrets } => Proof {
+            reads_body: true,
+            before: vec![
+                format!("ID={FIRST}; TIME=$(date +%s); SECRET=\"{}\"", in_shell(secrets)),
+                // The secret is the key in base64; openssl takes it as hexadecimal.
+                "KEY=$(printf %s \"${SECRET#whsec_}\" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')".to_owned(),
+                "SIGNATURE=$(printf %s \"$ID.$TIME.$BODY\" | openssl dgst -sha256 -mac HMAC -macopt \"hexkey:$KEY\" -binary | openssl base64)"
+                    .to_owned(),
+            ],
+            options: vec!["-H \"webhook-id: $ID\" -H \"webhook-timestamp: $TIME\" -H \"webhook-signature: v1,$SIGNATURE\"".to_owned()],
+        },
+    }
+}
+
+/// The first secret, as a shell writes it within double quotes.
+fn in_shell(secrets: &[SecretRef]) -> String {
+    match secrets.first() {
+        Some(SecretRef::Env(name)) => format!("${name}"),
+        Some(SecretRef::File(path)) => format!("$(cat {})", quoted(&path.display().to_string())),
+        None => String::new(),
+    }
+}
+
+/// A text that the shell takes as it stands.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn in_double_quotes(text: &str) -> String {
+    text.chars().flat_map(|c| "\\\"$`".contains(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// Puts a text where the pointer leads, making what lies between.
@@ -86,6 +164,15 @@ mod tests {
         assert!(said.contains("curl http://127.0.0.1:9000/in/web -H 'content-type: application/json'"), "{said}");
         assert!(said.contains(r#""submission_id":"first-1""#), "{said}");
         assert!(said.contains("`oncebook serve`"), "{said}");
+    }
+
+    #[test]
+    fn a_texts_quotes_stay_the_texts() {
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(in_double_quotes(r#"a"$b`c\"#), r#"a\"\$b\`c\\"#);
+        let source = "[[source]]\nname = \"form\"\nauth = { scheme = \"bearer\", header = \"X-Key\", prefix = \"a$b \", secret = \"file:/run/k's\" }\n";
+        let said = said(source);
+        assert!(said.contains(r#"-H "x-key: a\$b $(cat '/run/k'\''s')""#), "{said}");
     }
 
     #[test]

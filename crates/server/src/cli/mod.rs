@@ -8,6 +8,7 @@ mod client;
 mod deliveries;
 mod demo;
 mod first;
+mod init;
 mod names;
 mod order;
 mod paging;
@@ -29,8 +30,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::app::{Outside, StartError};
 use crate::clock::{OsEntropy, SystemClock};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, schema};
 use crate::stops::Stops;
+
+use self::table::print_json;
 
 /// Lead intake that enters every enquiry once, does what follows once, and shows it.
 #[derive(Parser)]
@@ -57,6 +60,8 @@ struct Common {
 enum Command {
     /// Play the whole job in a temporary book: redelivery, conflict, outage, lost answer, crash
     Demo(demo::DemoArgs),
+    /// Write a commented configuration for chosen sources and targets
+    Init(init::InitArgs),
     /// Run the server
     Serve,
     /// List enquiries, newest first
@@ -75,7 +80,7 @@ enum Command {
     Pause(work::PauseArgs),
     /// Send to a paused target again
     Resume(work::ResumeArgs),
-    /// Check the configuration
+    /// Check, print or describe the configuration
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
@@ -98,6 +103,10 @@ enum Command {
 enum ConfigCommand {
     /// Name every mistake with file, line and key
     Check,
+    /// Print what holds: the file, the variables and the defaults, as one file
+    Dump,
+    /// Print the JSON Schema of the configuration
+    Schema,
 }
 
 #[derive(Subcommand)]
@@ -173,6 +182,7 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     let common = cli.common;
     match cli.command {
         Command::Demo(args) => demo::run(&args, common.json, out, &mut std::io::stderr()).await,
+        Command::Init(args) => init::run(&common, &args, out),
         Command::Serve => serve::run(&common, out).await,
         Command::Enquiries(args) => read::enquiries(&common, &args, out).await,
         Command::Deliveries(args) => deliveries::run(&common, &args, out).await,
@@ -184,6 +194,8 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
         Command::Resume(args) => work::resume(&common, &args, out).await,
         Command::Config { command: ConfigCommand::Check } => check::check(&common, out),
         Command::Bench(args) => bench::run(&common, &args, out).await,
+        Command::Config { command: ConfigCommand::Dump } => check::dump(&common, out),
+        Command::Config { command: ConfigCommand::Schema } => print_json(out, &schema()).map(|()| Ended::Well),
         Command::Identity { command: IdentityCommand::Accept { source } } => check::accept_rule(&common, &source, out).await,
         Command::Evidence { command: EvidenceCommand::Verify(args) } => verify::run(&common, &args, out).await,
     }

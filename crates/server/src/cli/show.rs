@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 
-use super::names::{self, nothing_called};
+use super::names::{nothing_called, source_ids};
 use super::table::{print, print_json};
 use super::{CliError, Common, Ended, outside, read, targets};
 use crate::views::{ArrivalView, DossierView, Reader, TargetView};
@@ -43,7 +43,7 @@ pub(super) async fn run(common: &Common, args: &ShowArgs, out: &mut dyn Write) -
     }
     let reader = Reader::new(Arc::clone(&store));
     let delivery = reader.delivery(&args.name).await?.filter(|arrival| arrival.items.iter().any(|item| item.enquiry.is_none()));
-    let items = names::called(&config, &reader, &args.name, outside()?.clock.now()).await?;
+    let items = reader.called(&source_ids(&config), &args.name, outside()?.clock.now()).await?;
     if items.is_empty() && delivery.is_none() {
         return Err(nothing_called(&config, &args.name, &common.program()));
     }

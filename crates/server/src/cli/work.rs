@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::client::Server;
-use super::names::{self, nothing_called};
+use super::names::{nothing_called, source_ids};
 use super::order::Order;
 use super::review::not_open;
 use super::table::{print, print_json};
@@ -116,7 +116,7 @@ async fn what_to_replay(common: &Common, config: &Config, store: &Arc<dyn Store>
     if arrived.as_ref().is_some_and(|arrived| arrived.items.iter().any(is_open)) {
         return Ok(Order::ReadAgain { delivery: name.to_owned() });
     }
-    let found = names::called(config, &Reader::new(Arc::clone(store)), name, outside()?.clock.now()).await?;
+    let found = Reader::new(Arc::clone(store)).called(&source_ids(config), name, outside()?.clock.now()).await?;
     let found: Vec<&str> = found.iter().map(|dossier| dossier.enquiry.id.as_str()).collect();
     match (found.as_slice(), arrived.as_ref().and_then(|arrived| arrived.items.first())) {
         ([only], _) => Ok(Order::Replay { enquiry: (*only).to_owned() }),

@@ -48,6 +48,11 @@ impl<'t> Document<'t> {
         self.root.get_ref()
     }
 
+    /// What stands at a top-level key, without the places.
+    pub(super) fn value(&self, key: &str) -> Option<toml::Value> {
+        self.text.parse::<toml::Table>().ok()?.remove(key)
+    }
+
     /// Where the path's value stands (its key, if `on_key`), or what there is of the way to it.
     pub(super) fn span(&self, path: &Path, on_key: bool) -> Range<usize> {
         let mut span = 0..0;

@@ -26,7 +26,7 @@ impl Engine {
     pub(super) fn read(section: &Section<'_>) -> Self {
         let engine = Self {
             pause_max: section.parsed("pause_max").unwrap_or(Period::secs(10)),
-            workers: section.whole("workers", 0..=1_024).unwrap_or(8),
+            workers: section.whole("workers", 0..=1_024).unwrap_or(32),
             backoff: section.parsed("backoff").unwrap_or(Period::secs(1)),
             backoff_max: section.parsed("backoff_max").unwrap_or(Period::secs(60)),
             attempts: section.whole("attempts", 1..=100).unwrap_or(5),

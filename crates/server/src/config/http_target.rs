@@ -35,7 +35,7 @@ pub struct Write {
     /// Template of the body.
     pub body: Option<String>,
     /// Where the record's id stands in the answer.
-    pub id: Option<Pointer>,
+    pub id: Pointer,
     /// What the body is.
     pub content_type: String,
 }
@@ -94,7 +94,8 @@ impl HttpTarget {
 impl Write {
     fn read(section: &Section<'_>) -> Option<Self> {
         let (method, url) = (method(section, &[Method::POST, Method::PUT, Method::PATCH]), url(section));
-        let (body, id) = (section.text("body"), section.parsed_by("id", pointer));
+        let body = section.text("body");
+        let id = section.parsed_by("id", pointer).unwrap_or_else(|| Pointer(vec!["id".to_owned()]));
         let content_type = section.text("content_type").unwrap_or_else(|| "application/json".to_owned());
         Some(Self { method, url: url?, body, id, content_type })
     }

@@ -2,12 +2,14 @@
 
 use toml::de::DeValue;
 
+use super::asked::Asked;
 use super::path::Path;
 use super::section::{Given, Section};
 
 impl Section<'_> {
     /// One value, or a list of them, each with its path. Where it is absent: none.
     pub(super) fn values(&self, key: &'static str) -> Vec<(Path, &DeValue<'_>)> {
+        self.takes(key, Asked::Many);
         let path = self.path.key(key);
         match self.given(key) {
             Some(Given::Toml(DeValue::Array(list))) => {
@@ -29,6 +31,7 @@ impl Section<'_> {
 
     /// A table whose keys are the user's own, its values texts.
     pub(super) fn pairs(&self, key: &'static str) -> Vec<(Path, String, String)> {
+        self.takes(key, Asked::Pairs);
         let path = self.path.key(key);
         let table = match self.given(key) {
             Some(Given::Toml(DeValue::Table(table))) => table,

@@ -5,14 +5,18 @@
 //! compiling conditions and templates, and accepting a changed identity rule, belong to those who use them.
 
 mod action;
+mod asked;
 mod auth;
 mod checks;
 mod clients;
+mod commented;
 mod consistency;
 mod document;
+mod dump;
 mod engine;
 mod http_target;
 mod identity;
+mod keys;
 mod lists;
 mod names;
 mod nearest;
@@ -23,6 +27,7 @@ mod places;
 mod problem;
 mod qualifier;
 mod reading;
+mod schema;
 mod secret;
 mod section;
 mod server;
@@ -35,12 +40,16 @@ mod units;
 
 pub use action::{Action, OnReview};
 pub use auth::{Auth, SignatureEncoding};
+pub use commented::{Commented, commented};
 pub use consistency::Consistency;
+pub use dump::Effective;
 pub use engine::Engine;
 pub use http_target::{Find, HttpTarget, LookUp, ReadBack, Write};
 pub use identity::Identity;
+pub use keys::takes_word;
 pub use problem::{ConfigError, Origin, Problem};
 pub use qualifier::{Qualifier, QualifierKind};
+pub use schema::schema;
 pub use secret::{Secret, SecretError, SecretRef};
 pub use server::Server;
 pub use source::{LookAlike, Source, SourceKind, Then};
@@ -52,6 +61,7 @@ pub use units::{Allowance, Period, Size};
 use std::path::{Path, PathBuf};
 
 use document::Document;
+use dump::Written;
 use places::Places;
 use reading::Reading;
 
@@ -84,6 +94,8 @@ pub struct Config {
     pub tokens: Vec<Token>,
     /// Where each key stands.
     places: Places,
+    /// What file and variables say.
+    written: Written,
 }
 
 impl Config {
@@ -111,6 +123,13 @@ impl Config {
 
     fn from_documents(file: Option<&Path>, documents: &[Document<'_>], env: reading::Env<'_>) -> Result<Self, ConfigError> {
         let reading = Reading::new(documents, env);
+        let config = Self::read(&reading, file);
+        let problems = reading.problems();
+        if problems.is_empty() { Ok(config) } else { Err(ConfigError::Invalid(problems)) }
+    }
+
+    /// Reads everything and notes what is wrong with the reading.
+    fn read(reading: &Reading<'_>, file: Option<&Path>) -> Self {
         let base = file.and_then(Path::parent).unwrap_or(Path::new(""));
         let server = reading.section("server", Server::read);
         let targets = reading.sections("target", Target::read);
@@ -125,12 +144,12 @@ impl Config {
             server,
             targets,
             places: reading.places(),
+            written: reading.written(),
         };
         clients::resolve(&mut config);
         reading.name_unknown_sections();
-        checks::check(&config, &reading);
-        let problems = reading.problems();
-        if problems.is_empty() { Ok(config) } else { Err(ConfigError::Invalid(problems)) }
+        checks::check(&config, reading);
+        config
     }
 
     /// The source of that name.
@@ -163,6 +182,13 @@ fn parsed<'t>(name: &str, text: &'t str) -> Result<Document<'t>, ConfigError> {
         };
         ConfigError::Invalid(errors.into_iter().map(problem).collect())
     })
+}
+
+/// Everything that is configured, without where it stands, to be compared.
+#[cfg(test)]
+fn shown_parts(config: &Config) -> String {
+    let Config { server, store, sources, qualifier, engine, targets, actions, tokens, .. } = config;
+    format!("{server:#?} {store:#?} {sources:#?} {qualifier:#?} {engine:#?} {targets:#?} {actions:#?} {tokens:#?}")
 }
 
 #[cfg(test)]

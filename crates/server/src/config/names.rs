@@ -1,10 +1,12 @@
 //! What names and ids look like: they stand in addresses, keys and logs, so they are plain.
 
+use super::asked::Asked;
 use super::section::Section;
 
 impl Section<'_> {
     /// A name of the form `[a-z0-9][a-z0-9_-]*`.
     pub(super) fn name(&self, key: &'static str) -> Option<String> {
+        self.takes(key, Asked::Name);
         self.parsed_by(key, name)
     }
 }

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 use toml::de::DeValue;
 
+use super::asked::Asked;
 use super::document::Document;
+use super::dump::Written;
+use super::keys;
 use super::path::{Path, Seg};
 use super::places::Places;
 use super::problem::{Origin, Problem};
@@ -16,8 +19,6 @@ use super::section::Section;
 
 /// Looks a variable up. The front door hands in the real environment, tests their own.
 pub(super) type Env<'e> = &'e dyn Fn(&str) -> Option<String>;
-
-const SECTIONS: [&str; 8] = ["server", "store", "source", "qualifier", "engine", "target", "action", "token"];
 
 /// The state of one reading.
 pub(super) struct Reading<'d> {
@@ -27,6 +28,8 @@ pub(super) struct Reading<'d> {
     found: RefCell<Vec<Found>>,
     /// Keys that a variable gave, with its name.
     overridden: RefCell<BTreeMap<String, String>>,
+    /// Which keys each table was asked for.
+    asked: RefCell<Vec<(Path, BTreeMap<&'static str, Asked>)>>,
 }
 
 struct Found {
@@ -48,7 +51,7 @@ pub(super) enum Show {
 
 impl<'d> Reading<'d> {
     pub(super) fn new(documents: &'d [Document<'d>], env: Env<'d>) -> Self {
-        Self { documents, env, found: RefCell::default(), overridden: RefCell::default() }
+        Self { documents, env, found: RefCell::default(), overridden: RefCell::default(), asked: RefCell::default() }
     }
 
     /// Reads the table of that name, there or not; variables of its name override it.
@@ -76,7 +79,7 @@ impl<'d> Reading<'d> {
     /// Names the top-level keys that nobody asked for.
     pub(super) fn name_unknown_sections(&'d self) {
         Section::read(self, Path::default(), Some(self.documents[0].root()), None, |root| {
-            root.knows(&SECTIONS);
+            root.knows(&keys::ROOT.keys.iter().map(|key| key.name).collect::<Vec<_>>());
         });
     }
 
@@ -98,6 +101,32 @@ impl<'d> Reading<'d> {
         Some((name, value))
     }
 
+    /// Notes which keys a table was asked for.
+    pub(super) fn was_asked(&self, table: &Path, keys: BTreeMap<&'static str, Asked>) {
+        self.asked.borrow_mut().push((table.clone(), keys));
+    }
+
+    /// Which keys each table was asked for.
+    #[cfg(test)]
+    pub(super) fn asked(&self) -> Vec<(Path, BTreeMap<&'static str, Asked>)> {
+        self.asked.borrow().clone()
+    }
+
+    /// What documents and variables say, before anything is made of it.
+    pub(super) fn written(&self) -> Written {
+        let mut written = Written::default();
+        for key in keys::ROOT.keys {
+            let value = self.documents.iter().find_map(|document| document.value(key.name));
+            written.extend(key.name, value);
+        }
+        for (path, variable) in self.overridden.borrow().iter() {
+            if let Some((section, key)) = path.split_once('.') {
+                written.override_with(section, key, &(self.env)(variable).unwrap_or_default());
+            }
+        }
+        written
+    }
+
     /// All problems, in the order of the file.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self.found.borrow().iter().map(|found| self.located(found)).collect();
@@ -113,11 +142,11 @@ impl<'d> Reading<'d> {
             for key in document.root().keys() {
                 for (path, start) in document.paths(key.get_ref()) {
                     let (line, column) = document.position(start);
-                    places.insert(path.to_string(), Origin::File { name: document.name.clone(), line, column }.to_string());
+                    places.insert(path.to_string(), Origin::File { name: document.name.clone(), line, column });
                 }
             }
         }
-        places.extend(self.overridden.borrow().clone());
+        places.extend(self.overridden.borrow().iter().map(|(key, name)| (key.clone(), Origin::Variable(name.clone()))));
         Places(places)
     }
 

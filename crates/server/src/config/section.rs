@@ -1,12 +1,14 @@
 //! One table of the configuration, read key by key: each with its type, and at the end the keys nobody asked for.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use toml::de::{DeTable, DeValue};
 
+use super::asked::Asked;
 use super::nearest::nearest;
 use super::path::Path;
 use super::reading::{Reading, Show};
@@ -20,6 +22,8 @@ pub(super) struct Section<'d> {
     /// The name that variables call this section by, where they may override it.
     variables: Option<&'static str>,
     known: RefCell<Vec<&'static str>>,
+    /// What the keys that were asked for are taken to be.
+    asked: RefCell<BTreeMap<&'static str, Asked>>,
 }
 
 /// What stands at a key.
@@ -37,9 +41,10 @@ impl<'d> Section<'d> {
         variables: Option<&'static str>,
         read: impl FnOnce(&Self) -> T,
     ) -> T {
-        let section = Self { reading, path, table, variables, known: RefCell::default() };
+        let section = Self { reading, path, table, variables, known: RefCell::default(), asked: RefCell::default() };
         let value = read(&section);
         section.name_unknown_keys();
+        reading.was_asked(&section.path, section.asked.take());
         value
     }
 
@@ -92,8 +97,17 @@ impl<'d> Section<'d> {
         }
     }
 
+    /// Says what a key is taken to be: the first to ask, who stands outermost, knows best.
+    pub(super) fn takes(&self, key: &'static str, asked: Asked) {
+        let mut known = self.asked.borrow_mut();
+        if known.get(key).is_none_or(|before| *before == Asked::Any) {
+            known.insert(key, asked);
+        }
+    }
+
     pub(super) fn given(&self, key: &'static str) -> Option<Given<'d>> {
         self.known.borrow_mut().push(key);
+        self.takes(key, Asked::Any);
         if let Some((_, value)) = self.variables.and_then(|section| self.reading.variable(section, key)) {
             return Some(Given::Variable(value));
         }
@@ -106,6 +120,7 @@ impl<'d> Section<'d> {
     }
 
     pub(super) fn text(&self, key: &'static str) -> Option<String> {
+        self.takes(key, Asked::Text);
         match self.given(key)? {
             Given::Variable(text) => Some(text),
             Given::Toml(DeValue::String(text)) => Some(text.to_string()),
@@ -122,11 +137,13 @@ impl<'d> Section<'d> {
     }
 
     pub(super) fn parsed<T: FromStr<Err: Display>>(&self, key: &'static str) -> Option<T> {
+        self.takes(key, Asked::Parsed(std::any::type_name::<T>()));
         self.parsed_by(key, str::parse)
     }
 
     /// One of a few words.
     pub(super) fn choice<T: Copy>(&self, key: &'static str, choices: &[(&str, T)]) -> Option<T> {
+        self.takes(key, Asked::Word(choices.iter().map(|(word, _)| (*word).to_owned()).collect()));
         self.parsed_by(key, |text| {
             let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
             let found = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
@@ -136,6 +153,7 @@ impl<'d> Section<'d> {
 
     /// A whole number within bounds.
     pub(super) fn whole<T: TryFrom<i64>>(&self, key: &'static str, within: RangeInclusive<i64>) -> Option<T> {
+        self.takes(key, Asked::Whole(*within.start(), *within.end()));
         let number = match self.given(key)? {
             Given::Variable(text) => text.parse::<i64>().ok(),
             Given::Toml(DeValue::Integer(number)) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
@@ -154,6 +172,7 @@ impl<'d> Section<'d> {
 
     /// A share between 0 and 1.
     pub(super) fn share(&self, key: &'static str) -> Option<f64> {
+        self.takes(key, Asked::Share);
         let text = match self.given(key)? {
             Given::Variable(text) => text,
             Given::Toml(DeValue::Float(number)) => number.as_str().to_owned(),
@@ -171,6 +190,7 @@ impl<'d> Section<'d> {
     }
 
     pub(super) fn flag(&self, key: &'static str) -> Option<bool> {
+        self.takes(key, Asked::Flag);
         match self.given(key)? {
             Given::Variable(text) => text.parse().map_err(|_| self.problem(key, format!("`{key}` takes true or false"))).ok(),
             Given::Toml(DeValue::Boolean(flag)) => Some(*flag),
@@ -183,6 +203,7 @@ impl<'d> Section<'d> {
 
     /// A reference to a secret.
     pub(super) fn secret(&self, key: &'static str) -> Option<SecretRef> {
+        self.takes(key, Asked::Secret);
         match self.given(key)? {
             Given::Variable(text) => self.secret_at(self.path.key(key), Some(&text)),
             Given::Toml(value) => self.secret_at(self.path.key(key), value.as_str()),
@@ -200,6 +221,7 @@ impl<'d> Section<'d> {
 
     /// A table below this one.
     pub(super) fn table<T>(&self, key: &'static str, read: impl FnOnce(&Self) -> T) -> Option<T> {
+        self.takes(key, Asked::Table);
         match self.given(key)? {
             Given::Toml(DeValue::Table(table)) => Some(Self::read(self.reading, self.path.key(key), Some(table), None, read)),
             Given::Toml(other) => {

@@ -1,6 +1,8 @@
 //! The configuration as a whole. The environment is the test's own; nothing here reads the real one.
 
 mod checks;
+mod dump;
+mod keys;
 mod loading;
 mod refusals;
 mod secrecy;

@@ -97,6 +97,12 @@ pub struct Allowance {
     pub within: Period,
 }
 
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.count, self.within)
+    }
+}
+
 impl FromStr for Allowance {
     type Err = String;
 

@@ -26,7 +26,7 @@ fn without_a_file_the_defaults_of_serve_hold() {
     assert!(matches!(config.target("crm").unwrap().kind, TargetKind::Desk));
     assert!(matches!(&config.target("mail").unwrap().kind, TargetKind::Outbox { from } if from == "desk@localhost"));
     assert!(config.targets.iter().all(|target| target.settle.ms() == 0));
-    assert_eq!((config.engine.workers, config.engine.attempts, config.engine.give_up_after.ms()), (8, 5, 604_800_000));
+    assert_eq!((config.engine.workers, config.engine.attempts, config.engine.give_up_after.ms()), (32, 5, 604_800_000));
 }
 
 #[test]
