@@ -1,5 +1,7 @@
 //! What went wrong, told by what the caller does next.
 
+use domain::ids::EnquiryId;
+
 /// A store's error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -23,6 +25,11 @@ impl Error {
     pub(crate) const ENQUIRY_CHANGED: Self = Self::Conflict("the enquiry has changed");
     pub(crate) const EFFECT_CHANGED: Self = Self::Conflict("the effect has changed");
     pub(crate) const REVIEW_TAKEN: Self = Self::Conflict("the review item is decided already, or another enquiry's");
+
+    /// What belongs to an enquiry is filed under it: it must be in the book.
+    pub(crate) fn no_such_enquiry(id: &EnquiryId) -> Self {
+        Self::Refused(format!("no such enquiry: {id}"))
+    }
 
     pub(crate) fn bad_cursor() -> Self {
         Self::Refused("this cursor is not one of this list".to_owned())

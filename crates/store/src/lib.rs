@@ -71,8 +71,9 @@ pub trait Store: Send + Sync {
     /// One page of a list, newest first (the journal: oldest first). Deliveries in the state `refused` are those of the ring.
     async fn page(&self, list: List, ask: Ask) -> Result<Page, Error>;
 
-    /// The blob of that digest; `None` if it was never kept or is erased.
-    async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error>;
+    /// The blob of that digest; `None` if it was never kept or is erased. `of`: the enquiry of the entry, effect or delivery
+    /// that names it, by which it is found.
+    async fn blob(&self, digest: &Digest, of: Option<&EnquiryId>) -> Result<Option<Blob>, Error>;
 
     /// One delivery, its items in order, with its raw body where that is still kept. The ring of deliveries that were not
     /// authentic is looked through too.

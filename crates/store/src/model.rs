@@ -61,6 +61,8 @@ pub struct Arrival {
     /// It undoes the suppression of this delivery, which was made under a weak key. One that was undone before fails with
     /// [`crate::Error::Conflict`], so that a suppression is undone once.
     pub undoes: Option<DeliveryId>,
+    /// Who brings it works on what is new in it at once, until then: the work comes back leased.
+    pub take_until: Option<UtcMs>,
 }
 
 /// What one item of an arrival is.
@@ -160,6 +162,8 @@ pub struct Arrived {
 pub struct Receipt {
     /// The records.
     pub items: Vec<Delivery>,
+    /// The new enquiries, where they were asked for.
+    pub taken: Vec<Lease<Enquiry>>,
 }
 
 /// Something handed out to be done.
@@ -209,6 +213,8 @@ pub struct EffectChange {
     pub fence: Option<u64>,
     /// Whether the lease goes on after this commit.
     pub keep_lease: bool,
+    /// A new effect is worked on at once by who planned it, until then: it is leased, under the fence 1.
+    pub take_until: Option<UtcMs>,
     /// What only one effect at a time may hold (a contact in a target); taken with this commit, given back by `None`.
     pub lock: Option<String>,
 }

@@ -26,7 +26,7 @@ pub(crate) fn arrival(arrival: &Arrival) {
 /// No intent is made but under a lease.
 pub(crate) fn step(step: &Step) {
     for change in &step.effects {
-        let leased = change.version.is_some() && change.fence.is_some();
+        let leased = if change.version.is_some() { change.fence.is_some() } else { change.take_until.is_some() };
         assert!(leased || !is_intended(&change.effect), "I5: an intent is made under a lease");
     }
 }

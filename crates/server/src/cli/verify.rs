@@ -52,7 +52,7 @@ async fn walk(store: &Sqlite, kept: Vec<Head>) -> Result<(Report, Option<Head>),
         for entry in &entries {
             walk.entry(entry);
             for digest in &entry.blobs {
-                walk.blob(*digest, store.blob(digest).await?.as_ref());
+                walk.blob(*digest, store.blob(digest, entry.enquiry.as_ref()).await?.as_ref());
             }
         }
         let Some(entry) = entries.pop() else { return Ok((walk.finish(), last.map(|entry| entry.head()))) };

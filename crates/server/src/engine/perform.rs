@@ -137,7 +137,7 @@ impl Engine {
     /// it can have reached the target it is rendered anew, so that a mended configuration counts for what waits.
     async fn render(&self, work: &mut Work, target: &dyn Target) -> Result<Result<(), String>, Error> {
         let kept = match &work.effect.rendered {
-            Some(digest) => self.parts.store.blob(digest).await?,
+            Some(digest) => self.parts.store.blob(digest, Some(&work.effect.enquiry)).await?,
             None => None,
         };
         if work.effect.may_have_reached() {

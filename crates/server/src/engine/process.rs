@@ -36,7 +36,7 @@ impl Engine {
             step.entries.push(entries::of_enquiry(at, &enquiry, "enquiry.settled", ENGINE, Facts::new()));
         }
         step.effects =
-            effects.into_iter().map(|effect| EffectChange { effect, version: None, fence: None, keep_lease: false, lock: None }).collect();
+            effects.into_iter().map(|effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None }).collect();
         step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: None });
         if let Err(error) = self.parts.store.commit(step).await {
             // Nothing was done outside: the enquiry is taken up again when its lease is over.

@@ -139,7 +139,7 @@ pub(super) fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &Book
     let blob = blob(raw.body.to_vec(), entropy);
     let (request_id, attempt) = (source.request_id(&headers, tree.as_ref().ok()), source.attempt(&headers, tree.as_ref().ok()));
     let delivery = Delivery { request_id, attempt, ..record(source, raw, &blob, now, entropy) };
-    Arrival { delivery, body: blob, items, by: None, undoes: None }
+    Arrival { delivery, body: blob, items, by: None, undoes: None, take_until: None }
 }
 
 /// The record of a request. What an item of it turns out to be is filled in later: until then it says the least.

@@ -73,7 +73,7 @@ impl Intake {
         // What was made of it before is the store's to leave out.
         let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), ..first.clone() };
         let undoes = as_separate.then(|| first.id.clone());
-        let arrival = Arrival { delivery, body, items, by: Some(by.to_owned()), undoes };
+        let arrival = Arrival { delivery, body, items, by: Some(by.to_owned()), undoes, take_until: None };
         self.enter(source, arrival).await.map_err(|refused| match refused {
             store::Error::Conflict(_) if as_separate => ReplayError::NothingToSeparate,
             _ => ReplayError::Unavailable { retry_after_s: RETRY_AFTER_S },

@@ -90,7 +90,7 @@ impl Book {
         let body = Blob { nonce, bytes: message.as_bytes().to_vec() };
         let delivery = delivery(DeliveryId::draw(NOW, &self.entropy), source, &body);
         let items = vec![Item::Enquiry(Box::new(proposal))];
-        let receipt = self.store.accept(Arrival { delivery, body, items, by: None, undoes: None }).await.unwrap();
+        let receipt = self.store.accept(Arrival { delivery, body, items, by: None, undoes: None, take_until: None }).await.unwrap();
         receipt.items.into_iter().next().unwrap()
     }
 }
@@ -100,7 +100,7 @@ impl Book {
     pub(crate) async fn quarantine(&self, source: &str, body: &[u8]) -> String {
         let items = vec![Item::Aside { verdict: Verdict::Quarantined, reason: "the body is no JSON".to_owned() }];
         let (delivery, body) = self.arriving(source, body);
-        let arrival = Arrival { delivery, body, items, by: None, undoes: None };
+        let arrival = Arrival { delivery, body, items, by: None, undoes: None, take_until: None };
         self.store.accept(arrival).await.unwrap().items[0].id.to_string()
     }
 

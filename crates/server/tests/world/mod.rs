@@ -169,7 +169,7 @@ impl World {
             for entry in &entries {
                 walk.entry(entry);
                 for digest in &entry.blobs {
-                    walk.blob(*digest, self.app.store.blob(digest).await.unwrap().as_ref());
+                    walk.blob(*digest, self.app.store.blob(digest, entry.enquiry.as_ref()).await.unwrap().as_ref());
                 }
             }
         }

@@ -36,7 +36,7 @@ async fn all_of(store: &dyn Store) -> String {
     for list in [List::Enquiries, List::Deliveries, List::Effects, List::Reviews, List::Journal] {
         all.push(format!("{:?}", store.page(list, Ask { limit: 1000, ..Ask::default() }).await.unwrap()));
     }
-    let answer = store.blob(&blob("answer", "the model's answer").digest()).await.unwrap();
+    let answer = store.blob(&blob("answer", "the model's answer").digest(), Some(&key("77").enquiry_id())).await.unwrap();
     all.push(format!("{:?} {answer:?}", store.targets().await.unwrap()));
     all.join("\n")
 }
@@ -62,7 +62,7 @@ pub(super) async fn i5_a_step_is_written_whole(h: &mut dyn Harness) {
     assert_eq!((&dossier.reviews, &store.targets().await.unwrap()), (&step.reviews, &step.targets));
     let kinds: Vec<_> = dossier.entries.iter().map(|entry| entry.kind.as_str()).collect();
     assert_eq!(kinds, ["delivery.received", "qualified", "planned"]);
-    assert_eq!(store.blob(&step.blobs[0].1.digest()).await.unwrap().as_ref(), Some(&step.blobs[0].1));
+    assert_eq!(store.blob(&step.blobs[0].1.digest(), step.blobs[0].0.as_ref()).await.unwrap().as_ref(), Some(&step.blobs[0].1));
     assert_eq!(assert_whole(&*store).await.blobs_checked, 2);
 }
 
@@ -116,6 +116,7 @@ pub(super) async fn any_refusal_takes_back_everything_before_it(h: &mut dyn Harn
 
 pub(super) async fn keep_lease_goes_on_under_the_same_fence(h: &mut dyn Harness) {
     let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
     store.commit(effects(vec![plan(effect(&key("77"), "deal", at(0)))])).await.unwrap();
     let held = lease(&*store, 0, 9).await.effects.remove(0);
     let intent = intended(held.what.clone(), held.fence, store.stream(), at(1));
@@ -129,6 +130,7 @@ pub(super) async fn keep_lease_goes_on_under_the_same_fence(h: &mut dyn Harness)
 
 pub(super) async fn a_lock_is_one_effects_and_is_given_back(h: &mut dyn Harness) {
     let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
     let plans = ["a", "b"].map(|action| plan(effect(&key("77"), action, at(0))));
     store.commit(effects(plans.to_vec())).await.unwrap();
     let [first, second] = <[_; 2]>::try_from(lease(&*store, 0, 9).await.effects).unwrap();
@@ -164,7 +166,8 @@ pub(super) async fn a_review_item_is_decided_once(h: &mut dyn Harness) {
     commit(open.clone()).await.unwrap();
     commit(decide("ada")).await.unwrap();
     assert!(matches!(commit(decide("bob")).await, Err(Error::Conflict(_))));
-    let elsewhere = crate::Review { enquiry: key("78").enquiry_id(), ..open.clone() };
+    let other = enter(&*store, post("2", "78", "b")).await;
+    let elsewhere = crate::Review { enquiry: other, ..open.clone() };
     assert!(matches!(commit(elsewhere).await, Err(Error::Conflict(_))));
     assert_eq!(store.dossier(&id).await.unwrap().unwrap().reviews, [decide("ada")]);
     commit(open.clone()).await.unwrap();
@@ -172,8 +175,28 @@ pub(super) async fn a_review_item_is_decided_once(h: &mut dyn Harness) {
     assert_eq!(store.dossier(&id).await.unwrap().unwrap().reviews, [decide("bob")], "opened again, and decided again");
 }
 
+/// What belongs to an enquiry is filed under it; what belongs to none that is in the book would never be found again.
+pub(super) async fn nothing_is_filed_under_an_enquiry_that_is_not_in_the_book(h: &mut dyn Harness) {
+    let store = h.store();
+    let stranger = key("77").enquiry_id();
+    let before = all_of(&*store).await;
+    let steps = [
+        effects(vec![plan(effect(&key("77"), "deal", at(0)))]),
+        Step { reviews: vec![review("1", &stranger)], ..Step::default() },
+        Step { blobs: vec![(Some(stranger.clone()), blob("answer", "x"))], ..Step::default() },
+        Step { entries: vec![draft("noted", None), draft("noted", Some(&stranger))], ..Step::default() },
+    ];
+    for step in steps {
+        let refused = store.commit(step).await;
+        assert!(matches!(&refused, Err(Error::Refused(why)) if why.contains(stranger.as_str())), "{refused:?}");
+    }
+    assert!(matches!(store.note(vec![draft("noted", Some(&stranger))]).await, Err(Error::Refused(_))));
+    assert_eq!(all_of(&*store).await, before);
+}
+
 pub(super) async fn a_plan_is_made_once(h: &mut dyn Harness) {
     let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
     let deal = plan(effect(&key("77"), "deal", at(0)));
     store.commit(effects(vec![deal.clone()])).await.unwrap();
     assert!(matches!(store.commit(effects(vec![deal])).await, Err(Error::Conflict(_))));

@@ -107,7 +107,7 @@ impl Post {
     pub(crate) fn arrival(&self) -> Arrival {
         let body = blob(&self.delivery, &self.body);
         let delivery = delivery(&self.delivery, self.at, &body);
-        Arrival { delivery, body, items: vec![self.item()], by: self.by.clone(), undoes: None }
+        Arrival { delivery, body, items: vec![self.item()], by: self.by.clone(), undoes: None, take_until: None }
     }
 
     /// The same delivery with other items.
@@ -181,12 +181,12 @@ pub(crate) fn verified(mut effect: Effect, id: &str) -> Effect {
 }
 
 pub(crate) fn plan(effect: Effect) -> EffectChange {
-    EffectChange { effect, version: None, fence: None, keep_lease: false, lock: None }
+    EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None }
 }
 
 /// A change under a lease, which ends with it.
 pub(crate) fn moved(lease: &Lease<Effect>, effect: Effect) -> EffectChange {
-    EffectChange { effect, version: Some(lease.version), fence: Some(lease.fence), keep_lease: false, lock: None }
+    EffectChange { effect, version: Some(lease.version), fence: Some(lease.fence), keep_lease: false, take_until: None, lock: None }
 }
 
 pub(crate) fn effects(effects: Vec<EffectChange>) -> Step {
@@ -232,7 +232,7 @@ pub(crate) async fn walk(store: &dyn Store) -> Report {
         for entry in &entries {
             walk.entry(entry);
             for digest in &entry.blobs {
-                walk.blob(*digest, store.blob(digest).await.unwrap().as_ref());
+                walk.blob(*digest, store.blob(digest, entry.enquiry.as_ref()).await.unwrap().as_ref());
             }
         }
     }

@@ -28,6 +28,7 @@ pub(super) async fn i11_the_chain_is_whole_over_restarts_and_blobs(h: &mut dyn H
 
 pub(super) async fn i11_a_refused_step_leaves_no_gap(h: &mut dyn Harness) {
     let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
     let deal = plan(effect(&key("77"), "deal", at(0)));
     store.commit(effects(vec![deal.clone()])).await.unwrap();
     let before = store.note(vec![draft("one", None)]).await.unwrap();

@@ -89,6 +89,28 @@ pub(super) async fn a_restart_ends_every_lease_and_an_intent_is_handed_out_again
     assert_eq!(store.dead_since(&after.what.steps[0].attempts[0].process), Some(at(3)));
 }
 
+pub(super) async fn who_brings_or_plans_work_may_take_it_at_once(h: &mut dyn Harness) {
+    let store = h.store();
+    let taking = |post: super::fixture::Post| crate::Arrival { take_until: Some(at(1_000)), ..post.arrival() };
+    let brought = store.accept(taking(post("1", "77", "a"))).await.unwrap();
+    let held = &brought.taken[0];
+    assert_eq!((held.what.key.to_string(), held.fence, held.version), ("web:submission:77".to_owned(), 1, 1));
+    assert!(names(&lease(&*store, 999, 9).await).is_empty(), "nobody else gets it meanwhile");
+    for again in [post("2", "77", "a"), post("3", "77", "other content")] {
+        assert!(store.accept(taking(again)).await.unwrap().taken.is_empty(), "a redelivery and a conflict are no work");
+    }
+    let enquiry = domain::enquiry::Enquiry { standing: domain::enquiry::Standing::Working, ..held.what.clone() };
+    let begun = intended(effect(&key("77"), "deal", at(0)), 1, store.stream(), at(1));
+    let step = Step {
+        enquiries: vec![EnquiryChange { enquiry, version: held.version, fence: Some(held.fence), due: None }],
+        ..effects(vec![crate::EffectChange { take_until: Some(at(2_000)), ..plan(begun.clone()) }])
+    };
+    store.commit(step).await.unwrap();
+    assert!(names(&lease(&*store, 1_999, 9).await).is_empty());
+    let late = lease(&*store, 2_000, 9).await;
+    assert_eq!((&late.effects[0].what, late.effects[0].fence, late.effects[0].version), (&begun, 2, 1), "it did not report");
+}
+
 pub(super) async fn concurrent_leases_share_nothing(h: &mut dyn Harness) {
     let store = h.store();
     for n in 0..40 {

@@ -168,6 +168,7 @@ suite! {
         a_paused_targets_effects_are_not_handed_out_and_go_on_oldest_first,
         a_restart_ends_every_lease_and_an_intent_is_handed_out_again,
         concurrent_leases_share_nothing,
+        who_brings_or_plans_work_may_take_it_at_once,
     }
     committing {
         i5_a_step_is_written_whole,
@@ -177,6 +178,7 @@ suite! {
         a_lock_is_one_effects_and_is_given_back,
         a_review_item_is_decided_once,
         a_plan_is_made_once,
+        nothing_is_filed_under_an_enquiry_that_is_not_in_the_book,
     }
     journal {
         i11_the_chain_is_whole_over_restarts_and_blobs,

@@ -66,6 +66,9 @@ pub(super) async fn i11_every_name_leads_to_the_enquiry(h: &mut dyn Harness) {
 
 pub(super) async fn a_record_that_two_enquiries_share_leads_to_both(h: &mut dyn Harness) {
     let store = h.store();
+    for id in ["77", "78"] {
+        enter(&*store, post(id, id, "a")).await;
+    }
     let deals = [("77", "deal"), ("77", "follow-up"), ("78", "deal")];
     let plans = deals.map(|(id, action)| plan(Effect::planned(&key(id), action, "crm", 0, &[StepKind::Record], at(0))));
     store.commit(effects(plans.to_vec())).await.unwrap();
@@ -85,5 +88,5 @@ pub(super) async fn unknown_names_lead_nowhere(h: &mut dyn Harness) {
     }
     assert!(store.dossier(&key("77").enquiry_id()).await.unwrap().is_none());
     assert!(store.delivery("dlv_x").await.unwrap().is_none());
-    assert_eq!(store.blob(&blob("3", "y").digest()).await.unwrap(), None);
+    assert_eq!(store.blob(&blob("3", "y").digest(), None).await.unwrap(), None);
 }

@@ -14,7 +14,7 @@ use evidence::{Blob, Draft, Entry, Head, seal};
 use super::table::{Desk, Table, Work};
 use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
-use crate::model::{Arrival, Delivery, Item, Leases, Proposal, Receipt, Review, RuleVersion, TargetState, Verdict};
+use crate::model::{Arrival, Delivery, Item, Lease, Leases, Proposal, Receipt, Review, RuleVersion, TargetState, Verdict};
 
 /// What the journal says of a book that is kept in memory, where others name their program.
 pub(super) const PROGRAM: &str = "memory";
@@ -82,7 +82,7 @@ impl Book {
             self.undo(id, &arrival)?;
         }
         let mut items = Vec::with_capacity(arrival.items.len());
-        let mut owner = None;
+        let (mut owner, mut taken) = (None, Vec::new());
         for (n, item) in (0_u32..).zip(arrival.items) {
             let (before, look_alike) = match &item {
                 Item::Enquiry(proposal) => (self.before(&arrival.delivery.source, proposal), proposal.candidate.look_alike),
@@ -91,7 +91,9 @@ impl Book {
             let delivery = Delivery { item: n, ..arrival.delivery.clone() };
             let entered = accept::enter(delivery, item, &before, arrival.by.as_deref());
             if let Some(enquiry) = entered.enquiry {
-                self.insert_enquiry(enquiry, look_alike);
+                let taken_until = arrival.take_until.filter(|_| enquiry.standing == Standing::Accepted);
+                taken.extend(taken_until.map(|_| Lease { what: enquiry.clone(), fence: 1, version: 1 }));
+                self.insert_enquiry(enquiry, look_alike, taken_until);
             }
             owner = owner.or_else(|| entered.delivery.enquiry.clone());
             let id = item_id(entered.delivery.id.as_str(), n);
@@ -103,7 +105,7 @@ impl Book {
             items.push(entered.delivery);
         }
         self.put_blob(arrival.body, owner.as_ref(), arrival.delivery.at);
-        Ok(Receipt { items })
+        Ok(Receipt { items, taken })
     }
 
     /// Marks a weak suppression as undone, which it can be once.
@@ -132,14 +134,19 @@ impl Book {
         Before { known, recent }
     }
 
-    fn insert_enquiry(&mut self, enquiry: Enquiry, look_alike: Option<Digest>) {
+    fn insert_enquiry(&mut self, enquiry: Enquiry, look_alike: Option<Digest>, taken_until: Option<UtcMs>) {
         assert!(enquiry.id == enquiry.key.enquiry_id(), "I2: an enquiry's id follows from its key");
         if let Some(digest) = look_alike {
             self.look_alikes.insert((enquiry.key.source.clone(), digest), enquiry.id.clone());
         }
         let due = (enquiry.standing == Standing::Accepted).then_some(enquiry.accepted_at);
         let id = enquiry.id.clone();
-        self.enquiries.insert(id.as_str(), &id, Work::new(enquiry, due));
+        self.enquiries.insert(id.as_str(), &id, Work::new(enquiry, due).taken(taken_until));
+    }
+
+    /// Whether the enquiry is in the book: what belongs to it is filed under it.
+    pub(super) fn find(&self, id: &EnquiryId) -> Result<(), Error> {
+        self.enquiries.table.get(id.as_str()).map(|_| ()).ok_or_else(|| Error::no_such_enquiry(id))
     }
 
     pub(super) fn put_blob(&mut self, blob: Blob, enquiry: Option<&EnquiryId>, at: UtcMs) {

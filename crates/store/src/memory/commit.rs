@@ -39,6 +39,9 @@ impl Book {
         step.enquiries.into_iter().try_for_each(|change| staged.enquiry(change))?;
         step.effects.into_iter().try_for_each(|change| staged.effect(change))?;
         step.reviews.into_iter().try_for_each(|review| staged.review(review))?;
+        let named = step.entries.iter().filter_map(|draft| draft.enquiry.as_ref());
+        let named = named.chain(step.blobs.iter().filter_map(|(enquiry, _)| enquiry.as_ref()));
+        named.into_iter().try_for_each(|id| staged.book.find(id))?;
         let Staged { enquiries, effects, planned, locks, reviews, opened, .. } = staged;
         self.locks = locks;
         for (id, work) in enquiries {
@@ -95,8 +98,9 @@ impl Staged<'_> {
         let next = match (change.version, now) {
             (None, Some(_)) => return Err(Error::EXISTS),
             (None, None) => {
+                self.book.find(&change.effect.enquiry)?;
                 self.planned.push(id.clone());
-                Work::new(change.effect, due)
+                Work::new(change.effect, due).taken(change.take_until)
             }
             (Some(version), now) => {
                 let now = now.filter(|work| work.is_current(version, change.fence)).ok_or(Error::EFFECT_CHANGED)?;
@@ -119,6 +123,7 @@ impl Staged<'_> {
     }
 
     fn review(&mut self, review: Review) -> Result<(), Error> {
+        self.book.find(&review.enquiry)?;
         let now = self.reviews.get(&review.id).or_else(|| self.book.reviews.get(review.id.as_str()));
         match now {
             None => self.opened.push(review.id.clone()),

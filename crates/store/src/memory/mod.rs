@@ -105,7 +105,7 @@ impl crate::Store for Memory {
         self.with(|book| book.page(list, &ask))
     }
 
-    async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error> {
+    async fn blob(&self, digest: &Digest, _: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
         self.with(|book| Ok(book.blobs.get(digest).map(|kept| kept.blob.clone())))
     }
 
@@ -119,6 +119,7 @@ impl crate::Store for Memory {
 
     async fn note(&self, drafts: Vec<Draft>) -> Result<Head, Error> {
         self.with(|book| {
+            drafts.iter().filter_map(|draft| draft.enquiry.as_ref()).try_for_each(|id| book.find(id))?;
             for draft in drafts {
                 book.append(draft);
             }

@@ -69,6 +69,14 @@ impl<T> Work<T> {
         Self { what, due, lease_until: UtcMs(0), fence: 0, version: 1 }
     }
 
+    /// It is leased to who brings it.
+    pub(super) fn taken(self, until: Option<UtcMs>) -> Self {
+        match until {
+            Some(until) => Self { lease_until: until, fence: 1, ..self },
+            None => self,
+        }
+    }
+
     /// Whether a change that was decided on this version, under this fence, may still be made.
     pub(super) fn is_current(&self, version: u64, fence: Option<u64>) -> bool {
         self.version == version && fence.is_none_or(|fence| fence == self.fence)

@@ -6,7 +6,10 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::fault;
 use crate::error::Error;
 
-const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../../migrations/sqlite/0001_book.sql"))];
+const MIGRATIONS: &[(i64, &str)] = &[
+    (1, include_str!("../../../../migrations/sqlite/0001_book.sql")),
+    (2, include_str!("../../../../migrations/sqlite/0002_numbers.sql")),
+];
 
 /// Brings the book to this version. A book of a newer version is refused, and so is one whose past differs.
 pub(super) fn run(conn: &Connection) -> Result<(), Error> {

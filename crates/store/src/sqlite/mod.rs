@@ -31,6 +31,12 @@ use crate::sound;
 /// How long a writer waits for somebody else's lock on the file before the door is told that the book is locked.
 const BUSY: Duration = Duration::from_secs(2);
 
+/// What the writer keeps of the book in memory, in KiB: the inner pages of its indexes, and the leaves that are written now.
+const CACHE_KIB: i64 = 16 * 1024;
+
+/// Pages in the log before it is folded into the book. A page that many commits have touched is then written once.
+const LOG_PAGES: i64 = 8_192;
+
 /// How a book is opened for writing.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -170,6 +176,8 @@ fn prepare(conn: &Connection) -> Result<(), Error> {
     conn.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
     conn.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     conn.pragma_update(None, "foreign_keys", "ON").map_err(fault)?;
+    conn.pragma_update(None, "cache_size", -(CACHE_KIB)).map_err(fault)?;
+    conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(fault)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
@@ -187,13 +195,13 @@ fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Err
     let earlier = read::last_head(&transaction)?;
     transaction.execute("INSERT INTO streams (id, started_at) VALUES (?1, ?2)", (options.stream.as_str(), options.now.0)).map_err(fault)?;
     let ord = transaction.last_insert_rowid();
-    transaction.execute("UPDATE enquiries SET lease_until = 0 WHERE lease_until > 0", []).map_err(fault)?;
-    transaction.execute("UPDATE effects SET lease_until = 0 WHERE lease_until > 0", []).map_err(fault)?;
+    transaction.execute("UPDATE enquiries SET lease_until = 0 WHERE due IS NOT NULL AND lease_until > 0", []).map_err(fault)?;
+    transaction.execute("UPDATE effects SET lease_until = 0 WHERE due IS NOT NULL AND lease_until > 0", []).map_err(fault)?;
     let mut head = Head::genesis(options.stream.clone());
     // One process at a time writes: only the last stream can have grown since its successor would have listed it.
     let draft = Draft::stream_began(options.now, "engine", earlier.as_ref());
     let draft = Draft { facts: draft.facts.with("program", options.program.as_str()), ..draft };
-    writer::append_to(&transaction, ord, &mut head, draft)?;
+    writer::append_to(&transaction, ord, &mut head, draft, None)?;
     transaction.commit().map_err(fault)?;
     Ok((ord, head))
 }
@@ -267,9 +275,9 @@ impl crate::Store for Sqlite {
         self.read(move |conn| read::page(conn, list, &ask)).await
     }
 
-    async fn blob(&self, digest: &Digest) -> Result<Option<Blob>, Error> {
-        let digest = *digest;
-        self.read(move |conn| read::blob(conn, &digest)).await
+    async fn blob(&self, digest: &Digest, of: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
+        let (digest, of) = (*digest, of.cloned());
+        self.read(move |conn| read::blob(conn, &digest, of.as_ref())).await
     }
 
     async fn delivery(&self, id: &str) -> Result<Option<Arrived>, Error> {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::fault;
 use super::write::parse;
+use super::writer::number;
 use crate::error::Error;
 use crate::model::{Arrived, Ask, Case, Delivery, Dossier, List, Page, Rows, RuleVersion, TargetState, Verdict};
 
@@ -23,28 +24,27 @@ pub(super) fn last_head(conn: &Connection) -> Result<Option<Head>, Error> {
 }
 
 pub(super) fn case(conn: &Connection, id: &EnquiryId) -> Result<Option<Case>, Error> {
-    let id = id.as_str();
-    let row: Option<(String, u64)> = conn
-        .prepare_cached("SELECT doc, version FROM enquiries WHERE id = ?1")
-        .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+    let row: Option<(String, u64, i64)> = conn
+        .prepare_cached("SELECT doc, version, n FROM enquiries WHERE id = ?1")
+        .and_then(|mut statement| statement.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional())
         .map_err(fault)?;
-    let Some((doc, version)) = row else { return Ok(None) };
-    let mut statement = conn.prepare_cached("SELECT doc, version FROM effects WHERE enquiry = ?1 ORDER BY rowid").map_err(fault)?;
-    let rows = statement.query_map([id], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(fault)?;
+    let Some((doc, version, n)) = row else { return Ok(None) };
+    let mut statement = conn.prepare_cached("SELECT doc, version FROM effects WHERE enquiry = ?1 ORDER BY n").map_err(fault)?;
+    let rows = statement.query_map([n], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(fault)?;
     let mut effects: Vec<(Effect, u64)> = Vec::new();
     for row in rows {
         let (doc, version) = row.map_err(fault)?;
         effects.push((parse("effects", &doc)?, version));
     }
-    let reviews = docs(conn, "reviews", "SELECT doc FROM reviews WHERE enquiry = ?1 ORDER BY rowid", &[text(id)])?;
+    let reviews = docs(conn, "reviews", "SELECT doc FROM reviews WHERE enquiry = ?1 ORDER BY n", &[Value::Integer(n)])?;
     Ok(Some(Case { enquiry: parse("enquiries", &doc)?, version, effects, reviews }))
 }
 
 pub(super) fn dossier(conn: &Connection, id: &EnquiryId) -> Result<Option<Dossier>, Error> {
     let Some(Case { enquiry, version, effects, reviews }) = case(conn, id)? else { return Ok(None) };
-    let id = [text(id.as_str())];
-    let deliveries = docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE enquiry = ?1 ORDER BY rowid", &id)?;
-    let entries = docs(conn, "journal", "SELECT entry FROM journal WHERE enquiry = ?1 ORDER BY stream, seq", &id)?;
+    let n = [number(conn, id)?.map_or(Value::Null, Value::Integer)];
+    let deliveries = docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE enquiry = ?1 ORDER BY n", &n)?;
+    let entries = docs(conn, "journal", "SELECT entry FROM journal WHERE enquiry = ?1 ORDER BY stream, seq", &n)?;
     Ok(Some(Dossier { enquiry, version, effects, deliveries, reviews, entries }))
 }
 
@@ -55,15 +55,15 @@ pub(super) fn resolve(conn: &Connection, name: &str) -> Result<Vec<EnquiryId>, E
     }
     if DeliveryId::parse(name).is_some() {
         ways.push((
-            "SELECT enquiry FROM deliveries WHERE id = ?1 AND enquiry IS NOT NULL GROUP BY enquiry ORDER BY min(item)",
+            "SELECT e.id FROM deliveries d JOIN enquiries e ON e.n = d.enquiry WHERE d.id = ?1 GROUP BY e.n ORDER BY min(d.item)",
             name.to_owned(),
         ));
     }
     if EffectId::parse(name).is_some() {
-        ways.push(("SELECT enquiry FROM effects WHERE id = ?1", name.to_owned()));
+        ways.push(("SELECT e.id FROM effects f JOIN enquiries e ON e.n = f.enquiry WHERE f.id = ?1", name.to_owned()));
     }
     if ReviewId::parse(name).is_some() {
-        ways.push(("SELECT enquiry FROM reviews WHERE id = ?1", name.to_owned()));
+        ways.push(("SELECT e.id FROM reviews r JOIN enquiries e ON e.n = r.enquiry WHERE r.id = ?1", name.to_owned()));
     }
     // An outgoing key of a re-run ends with `#n`.
     let key = name.split_once('#').map_or(name, |(key, _)| key);
@@ -73,7 +73,9 @@ pub(super) fn resolve(conn: &Connection, name: &str) -> Result<Vec<EnquiryId>, E
     if key.matches(':').count() >= 2 && (parsed.is_none() || key.contains(":sha256-")) {
         ways.push(("SELECT id FROM enquiries WHERE key = ?1", key.to_owned()));
     }
-    ways.push(("SELECT enquiry FROM effects WHERE external_id = ?1 GROUP BY enquiry ORDER BY min(rowid)", name.to_owned()));
+    let by_record =
+        "SELECT e.id FROM effects f JOIN enquiries e ON e.n = f.enquiry WHERE f.external_id = ?1 GROUP BY e.n ORDER BY min(f.n)";
+    ways.push((by_record, name.to_owned()));
     for (sql, value) in ways {
         let mut statement = conn.prepare_cached(sql).map_err(fault)?;
         let found = statement.query_map([value], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -107,7 +109,7 @@ pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Err
         values.push(value);
     };
     if let Some(cursor) = &ask.cursor {
-        only("rowid <".to_owned(), Value::Integer(cursor.parse().map_err(|_| Error::bad_cursor())?));
+        only("n <".to_owned(), Value::Integer(cursor.parse().map_err(|_| Error::bad_cursor())?));
     }
     if let Some(source) = ask.source.as_ref().filter(|_| matches!(list, List::Enquiries | List::Deliveries)) {
         only("source =".to_owned(), text(source));
@@ -122,9 +124,9 @@ pub(super) fn page(conn: &Connection, list: List, ask: &Ask) -> Result<Page, Err
         only(format!("{state} ="), value);
     }
     if let Some(enquiry) = ask.enquiry.as_ref().filter(|_| list != List::Enquiries) {
-        only("enquiry =".to_owned(), text(enquiry.as_str()));
+        only("enquiry =".to_owned(), number(conn, enquiry)?.map_or(Value::Null, Value::Integer));
     }
-    let sql = format!("SELECT rowid, doc FROM {table} WHERE {} ORDER BY rowid DESC LIMIT ?", wheres.join(" AND "));
+    let sql = format!("SELECT n, doc FROM {table} WHERE {} ORDER BY n DESC LIMIT ?", wheres.join(" AND "));
     let limit = ask.limit.clamp(1, 1000);
     values.push(Value::Integer(i64::try_from(limit).unwrap_or(1000) + 1));
     let mut statement = conn.prepare_cached(&sql).map_err(fault)?;
@@ -171,7 +173,8 @@ fn journal_page(conn: &Connection, ask: &Ask) -> Result<Page, Error> {
     };
     let limit = ask.limit.clamp(1, 1000);
     let take = i64::try_from(limit).unwrap_or(1000) + 1;
-    let enquiry = ask.enquiry.as_ref().map(|id| id.as_str().to_owned());
+    // Under the number 0 is nothing.
+    let enquiry = ask.enquiry.as_ref().map(|id| Ok::<_, Error>(number(conn, id)?.unwrap_or(0))).transpose()?;
     let sql = if enquiry.is_some() {
         "SELECT stream, seq, entry FROM journal WHERE enquiry = ?4 AND (stream, seq) > (?1, ?2) ORDER BY stream, seq LIMIT ?3"
     } else {
@@ -197,8 +200,8 @@ pub(super) fn journal_after(conn: &Connection, after: Option<&(StreamId, u64)>, 
         }
         None => (0, 0),
     };
-    let sql = "SELECT s.id, j.seq, j.enquiry, j.entry FROM journal j JOIN streams s ON s.ord = j.stream
-               WHERE (j.stream, j.seq) > (?1, ?2) ORDER BY j.stream, j.seq LIMIT ?3";
+    let sql = "SELECT s.id, j.seq, e.id, j.entry FROM journal j JOIN streams s ON s.ord = j.stream
+               LEFT JOIN enquiries e ON e.n = j.enquiry WHERE (j.stream, j.seq) > (?1, ?2) ORDER BY j.stream, j.seq LIMIT ?3";
     let mut statement = conn.prepare_cached(sql).map_err(fault)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement
@@ -218,10 +221,13 @@ fn entry_in_its_place((stream, seq, enquiry, text): (String, i64, Option<String>
     if is_its { Ok(entry) } else { Err(Error::Corrupt(format!("{} is filed under another place or enquiry than its own", place()))) }
 }
 
-pub(super) fn blob(conn: &Connection, digest: &Digest) -> Result<Option<Blob>, Error> {
+pub(super) fn blob(conn: &Connection, digest: &Digest, of: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
+    let owner = of.map(|id| number(conn, id)).transpose()?.flatten();
+    let sql = "SELECT nonce, bytes FROM blobs WHERE enquiry = ?2 AND digest = ?1
+               UNION ALL SELECT nonce, bytes FROM blobs WHERE digest = ?1 AND alone LIMIT 1";
     let row: Option<(Vec<u8>, Vec<u8>)> = conn
-        .prepare_cached("SELECT nonce, bytes FROM blobs WHERE digest = ?1")
-        .and_then(|mut s| s.query_row([digest.as_bytes().as_slice()], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+        .prepare_cached(sql)
+        .and_then(|mut s| s.query_row((digest.as_bytes().as_slice(), owner), |row| Ok((row.get(0)?, row.get(1)?))).optional())
         .map_err(fault)?;
     let Some((nonce, bytes)) = row else { return Ok(None) };
     let nonce = nonce.try_into().map_err(|_| Error::Corrupt(format!("blobs: the nonce of {digest} is not 32 bytes")))?;
@@ -231,7 +237,8 @@ pub(super) fn blob(conn: &Connection, digest: &Digest) -> Result<Option<Blob>, E
 pub(super) fn delivery(conn: &Connection, id: &str) -> Result<Option<Arrived>, Error> {
     let items: Vec<Delivery> = docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE id = ?1 ORDER BY item", &[text(id)])?;
     if let Some(first) = items.first() {
-        let body = blob(conn, &first.body)?.map(|blob| blob.bytes);
+        let owner = items.iter().find_map(|item| item.enquiry.as_ref());
+        let body = blob(conn, &first.body, owner)?.map(|blob| blob.bytes);
         return Ok(Some(Arrived { items, body }));
     }
     let sql = "SELECT doc, body FROM refused WHERE id = ?1";

@@ -1,7 +1,7 @@
 //! The verbs that write, as SQL inside the writer's transaction. Dull on purpose: everything is decided before.
 
 use domain::digest::Digest;
-use domain::enquiry::Enquiry;
+use domain::enquiry::{Enquiry, Standing};
 use domain::ids::{DeliveryId, EnquiryId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
@@ -13,14 +13,14 @@ use super::fault;
 use super::writer::Txn;
 use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
-use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Proposal, Receipt, Review, Step, TargetState, Verdict};
+use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict};
 
 pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Error> {
     if let Some(id) = &arrival.undoes {
         undo(txn, id, &arrival)?;
     }
     let mut items = Vec::with_capacity(arrival.items.len());
-    let mut owner = None;
+    let (mut owner, mut taken) = (None, Vec::new());
     for (n, item) in (0_u32..).zip(arrival.items) {
         let before = match &item {
             Item::Enquiry(proposal) => before(txn, &arrival.delivery.source, proposal)?,
@@ -30,7 +30,9 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
         let delivery = Delivery { item: n, ..arrival.delivery.clone() };
         let entered = accept::enter(delivery, item, &before, arrival.by.as_deref());
         if let Some(enquiry) = &entered.enquiry {
-            insert_enquiry(txn, enquiry, look_alike.as_ref())?;
+            let taken_until = arrival.take_until.filter(|_| enquiry.standing == Standing::Accepted);
+            insert_enquiry(txn, enquiry, look_alike.as_ref(), taken_until)?;
+            taken.extend(taken_until.map(|_| Lease { what: enquiry.clone(), fence: 1, version: 1 }));
         }
         owner = owner.or_else(|| entered.delivery.enquiry.clone());
         insert_delivery(txn, &entered.delivery)?;
@@ -42,9 +44,10 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
         }
         items.push(entered.delivery);
     }
-    let owner = owner.as_ref().map(EnquiryId::as_str);
-    put_blob(txn, &arrival.body, owner, arrival.delivery.at)?;
-    Ok(Receipt { items })
+    // The body of a batch is named by entries of all its items.
+    let alone = items.len() > 1 || owner.is_none();
+    put_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+    Ok(Receipt { items, taken })
 }
 
 /// Marks a weak suppression as undone, which it can be once.
@@ -76,8 +79,8 @@ fn before(txn: &Txn<'_>, source: &str, proposal: &Proposal) -> Result<Before, Er
     }
     let recent = match &proposal.candidate.look_alike {
         Some(digest) if known.is_empty() => {
-            let sql = "SELECT doc FROM enquiries WHERE source = ?1 AND look_alike = ?2 ORDER BY rowid DESC LIMIT 1";
-            one(txn, sql, (source, digest.as_bytes().as_slice()))?
+            let sql = "SELECT doc FROM enquiries WHERE source = ?1 AND look_alike = ?2 ORDER BY n DESC LIMIT 1";
+            one(txn, sql, (source, mark(digest)))?
         }
         Some(_) | None => None,
     };
@@ -112,7 +115,7 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
         put_target(txn, target)?;
     }
     for (enquiry, blob) in &step.blobs {
-        put_blob(txn, blob, enquiry.as_ref().map(EnquiryId::as_str), step.at)?;
+        put_blob(txn, blob, enquiry.as_ref(), enquiry.is_none(), step.at)?;
     }
     for draft in &step.entries {
         txn.append(draft.clone())?;
@@ -120,13 +123,31 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
     Ok(())
 }
 
-fn insert_enquiry(txn: &Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Digest>) -> Result<(), Error> {
-    let due = (enquiry.standing == domain::enquiry::Standing::Accepted).then_some(enquiry.accepted_at.0);
-    let sql = "INSERT INTO enquiries (id, key, source, standing, look_alike, due, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let look_alike = look_alike.map(|digest| digest.as_bytes().as_slice());
-    let values =
-        (enquiry.id.as_str(), enquiry.key.to_string(), &enquiry.key.source, enquiry.standing.as_str(), look_alike, due, json(enquiry)?);
-    run(txn, sql, values).map(drop)
+/// `taken_until`: it is leased to who brings it.
+fn insert_enquiry(txn: &Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Digest>, taken_until: Option<UtcMs>) -> Result<(), Error> {
+    let due = (enquiry.standing == Standing::Accepted).then_some(enquiry.accepted_at.0);
+    let sql = "INSERT INTO enquiries (id, key, source, standing, look_alike, due, lease_until, fence, doc)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let values = (
+        enquiry.id.as_str(),
+        enquiry.key.to_string(),
+        &enquiry.key.source,
+        enquiry.standing.as_str(),
+        look_alike.map(mark),
+        due,
+        taken_until.map_or(0, |until| until.0),
+        u32::from(taken_until.is_some()),
+        json(enquiry)?,
+    );
+    run(txn, sql, values)?;
+    txn.entered(&enquiry.id, txn.conn.last_insert_rowid());
+    Ok(())
+}
+
+/// What of a look-alike's digest is indexed: 64 bits of it, which no two enquiries of one source share by chance in minutes.
+fn mark(look_alike: &Digest) -> i64 {
+    let [a, b, c, d, e, f, g, h, ..] = *look_alike.as_bytes();
+    i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// A lease ends with the commit of what it was for.
@@ -146,16 +167,18 @@ fn update_enquiry(txn: &Txn<'_>, change: &EnquiryChange) -> Result<(), Error> {
 
 fn insert_effect(txn: &Txn<'_>, change: &EffectChange) -> Result<(), Error> {
     let effect = &change.effect;
-    let sql = "INSERT INTO effects (id, enquiry, target, state, external_id, held_lock, due, doc)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let sql = "INSERT INTO effects (id, enquiry, target, state, external_id, held_lock, due, lease_until, fence, doc)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let values = (
         effect.id.as_str(),
-        effect.enquiry.as_str(),
+        txn.number(&effect.enquiry)?,
         &effect.target,
         effect.state(),
         effect.external_id(),
         &change.lock,
         effect.due().map(|due| due.0),
+        change.take_until.map_or(0, |until| until.0),
+        u32::from(change.take_until.is_some()),
         json(effect)?,
     );
     run(txn, sql, values).map(drop)
@@ -182,7 +205,7 @@ fn update_effect(txn: &Txn<'_>, change: &EffectChange, version: u64) -> Result<(
 
 fn insert_delivery(txn: &Txn<'_>, delivery: &Delivery) -> Result<(), Error> {
     let sql = "INSERT INTO deliveries (id, item, source, verdict, enquiry, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let enquiry = delivery.enquiry.as_ref().map(EnquiryId::as_str);
+    let enquiry = delivery.enquiry.as_ref().map(|id| txn.number(id)).transpose()?;
     let values = (delivery.id.as_str(), delivery.item, &delivery.source, delivery.verdict.as_str(), enquiry, json(delivery)?);
     run(txn, sql, values).map(drop)
 }
@@ -191,7 +214,7 @@ fn put_review(txn: &Txn<'_>, review: &Review) -> Result<(), Error> {
     let sql = "INSERT INTO reviews (id, enquiry, open, doc) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT (id) DO UPDATE SET open = excluded.open, doc = excluded.doc
                WHERE (open = 1 OR excluded.open = 1) AND enquiry = excluded.enquiry";
-    let values = (review.id.as_str(), review.enquiry.as_str(), review.closed_at.is_none(), json(review)?);
+    let values = (review.id.as_str(), txn.number(&review.enquiry)?, review.closed_at.is_none(), json(review)?);
     // Of two people who decide at once, the second is told so.
     if run(txn, sql, values)? == 1 { Ok(()) } else { Err(Error::REVIEW_TAKEN) }
 }
@@ -203,11 +226,17 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
 }
 
 /// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.
-fn put_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&str>, at: UtcMs) -> Result<(), Error> {
-    let sql = "INSERT INTO blobs (digest, nonce, bytes, enquiry, at) VALUES (?1, ?2, ?3, ?4, ?5)
-               ON CONFLICT (digest) DO UPDATE SET enquiry = excluded.enquiry WHERE enquiry IS NULL";
-    let digest = blob.digest();
-    run(txn, sql, (digest.as_bytes().as_slice(), blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
+/// `alone`: it is to be found by its digest alone.
+fn put_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
+    let (digest, enquiry) = (blob.digest(), enquiry.map(|id| txn.number(id)).transpose()?);
+    let digest = digest.as_bytes().as_slice();
+    if enquiry.is_some() && run(txn, "UPDATE blobs SET enquiry = ?2 WHERE digest = ?1 AND alone AND enquiry IS NULL", (digest, enquiry))? > 0 {
+        return Ok(());
+    }
+    let sql = "INSERT INTO blobs (digest, alone, nonce, bytes, enquiry, at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+               WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE enquiry = ?5 AND digest = ?1)
+               AND NOT EXISTS (SELECT 1 FROM blobs WHERE digest = ?1 AND alone)";
+    run(txn, sql, (digest, alone, blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
 }
 
 pub(super) fn adopt_rule(txn: &mut Txn<'_>, source: &str, rule: &str, draft: Draft) -> Result<(), Error> {
@@ -221,16 +250,16 @@ pub(super) fn prune(txn: &mut Txn<'_>, before: UtcMs, now: UtcMs) -> Result<u64,
     // A page at a time, so that no transaction and no entry grows with the book. What an open enquiry still needs, and what
     // no enquiry came of yet (quarantine), stays. A batch's body belongs to the first of its enquiries; the others are asked
     // as well, and so is an item in quarantine unless the same body was let in again later.
-    let sql = "DELETE FROM blobs WHERE rowid IN (
-               SELECT b.rowid FROM blobs b JOIN enquiries e ON e.id = b.enquiry
+    let sql = "DELETE FROM blobs WHERE n IN (
+               SELECT b.n FROM blobs b JOIN enquiries e ON e.n = b.enquiry
                WHERE b.at < ?1 AND e.standing IN ('settled', 'merged') AND NOT EXISTS (
-                   SELECT 1 FROM deliveries d JOIN deliveries item ON item.id = d.id LEFT JOIN enquiries o ON o.id = item.enquiry
+                   SELECT 1 FROM deliveries d JOIN deliveries item ON item.id = d.id LEFT JOIN enquiries o ON o.n = item.enquiry
                    WHERE d.enquiry = b.enquiry AND d.doc ->> 'body' = lower(hex(b.digest)) AND (
                        o.standing NOT IN ('settled', 'merged')
                        OR item.verdict = 'quarantined' AND NOT EXISTS (
                            SELECT 1 FROM deliveries later WHERE later.enquiry = b.enquiry AND later.id <> item.id
-                           AND later.rowid > item.rowid AND later.doc ->> 'body' = lower(hex(b.digest)))))
-               ORDER BY b.rowid LIMIT ?2) RETURNING digest";
+                           AND later.n > item.n AND later.doc ->> 'body' = lower(hex(b.digest)))))
+               ORDER BY b.n LIMIT ?2) RETURNING digest";
     let mut statement = txn.conn.prepare_cached(sql).map_err(fault)?;
     let dropped =
         statement.query_map((before.0, PRUNE_MAX), |row| row.get::<_, Vec<u8>>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);

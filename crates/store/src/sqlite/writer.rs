@@ -4,10 +4,11 @@
 //! rolled back and run again with a savepoint around each, so that it takes nothing else with it. Nobody is answered before
 //! the commit. If the commit of a batch fails, each work is tried once more alone; what then fails is told so.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::thread::JoinHandle;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use domain::ids::EnquiryId;
@@ -24,12 +25,36 @@ pub(super) struct Txn<'a> {
     pub(super) conn: &'a Connection,
     ord: i64,
     head: &'a mut Head,
+    /// The enquiry that was asked for last: one work mostly speaks of one.
+    last: RefCell<Option<(EnquiryId, i64)>>,
 }
 
-impl Txn<'_> {
+impl<'a> Txn<'a> {
+    fn new(conn: &'a Connection, ord: i64, head: &'a mut Head) -> Self {
+        Self { conn, ord, head, last: RefCell::default() }
+    }
+
+    /// The number that the enquiry has in this book.
+    pub(super) fn number(&self, id: &EnquiryId) -> Result<i64, Error> {
+        if let Some((last, n)) = &*self.last.borrow()
+            && last == id
+        {
+            return Ok(*n);
+        }
+        let found = number(self.conn, id)?.ok_or_else(|| Error::no_such_enquiry(id))?;
+        self.entered(id, found);
+        Ok(found)
+    }
+
+    /// It has that number from now on.
+    pub(super) fn entered(&self, id: &EnquiryId, n: i64) {
+        *self.last.borrow_mut() = Some((id.clone(), n));
+    }
+
     /// Appends one entry to this process's stream.
     pub(super) fn append(&mut self, draft: Draft) -> Result<Entry, Error> {
-        append_to(self.conn, self.ord, self.head, draft)
+        let enquiry = draft.enquiry.as_ref().map(|id| self.number(id)).transpose()?;
+        append_to(self.conn, self.ord, self.head, draft, enquiry)
     }
 
     /// The journal's end.
@@ -38,11 +63,16 @@ impl Txn<'_> {
     }
 }
 
-/// Seals a draft behind the head, writes it and moves the head on.
-pub(super) fn append_to(conn: &Connection, ord: i64, head: &mut Head, draft: Draft) -> Result<Entry, Error> {
+/// The number of an enquiry in the book; `None` if it is not there.
+pub(super) fn number(conn: &Connection, id: &EnquiryId) -> Result<Option<i64>, Error> {
+    let found = conn.prepare_cached("SELECT n FROM enquiries WHERE id = ?1");
+    found.and_then(|mut statement| statement.query_row([id.as_str()], |row| row.get(0)).optional()).map_err(fault)
+}
+
+/// Seals a draft behind the head, writes it, filed under the number of its enquiry, and moves the head on.
+pub(super) fn append_to(conn: &Connection, ord: i64, head: &mut Head, draft: Draft, enquiry: Option<i64>) -> Result<Entry, Error> {
     let (entry, next) = seal(head, draft);
     let text = serde_json::to_string(&entry).map_err(|e| Error::Corrupt(e.to_string()))?;
-    let enquiry = entry.enquiry.as_ref().map(EnquiryId::as_str);
     let seq = i64::try_from(entry.seq).map_err(|e| Error::Corrupt(e.to_string()))?;
     conn.prepare_cached("INSERT INTO journal (stream, seq, enquiry, entry) VALUES (?1, ?2, ?3, ?4)")
         .and_then(|mut statement| statement.execute((ord, seq, enquiry, text)))
@@ -185,7 +215,7 @@ impl Desk {
         let transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
         let mut head = self.head.clone();
         for work in batch {
-            if work.run(&mut Txn { conn: &transaction, ord: self.ord, head: &mut head }).is_err() {
+            if work.run(&mut Txn::new(&transaction, self.ord, &mut head)).is_err() {
                 return Ok(None);
             }
         }
@@ -200,7 +230,7 @@ impl Desk {
 fn run_alone(transaction: &mut Transaction<'_>, ord: i64, head: &mut Head, work: &mut dyn Work) -> Result<Result<(), Error>, Error> {
     let savepoint = transaction.savepoint().map_err(fault)?;
     let mut own = head.clone();
-    let done = work.run(&mut Txn { conn: &savepoint, ord, head: &mut own });
+    let done = work.run(&mut Txn::new(&savepoint, ord, &mut own));
     // On a full disk the engine rolls back not the statement but everything. Going on here would have the works that are
     // left commit one by one, behind a journal's end that is not there.
     if savepoint.is_autocommit() {

@@ -60,7 +60,7 @@ impl Store for Storeless {
                 Delivery { verdict: *verdict, reason: Some(reason.clone()), ..arrival.delivery.clone() }
             }
         };
-        Ok(Receipt { items: arrival.items.iter().map(entered).collect() })
+        Ok(Receipt { items: arrival.items.iter().map(entered).collect(), taken: Vec::new() })
     }
 
     async fn refuse(&self, _: Delivery, _: Blob, _: u32, _: UtcMs) -> Result<(), Error> {
@@ -91,7 +91,7 @@ impl Store for Storeless {
         Err(nothing())
     }
 
-    async fn blob(&self, _: &Digest) -> Result<Option<Blob>, Error> {
+    async fn blob(&self, _: &Digest, _: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
         Ok(None)
     }
 

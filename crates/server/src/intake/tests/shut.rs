@@ -65,7 +65,7 @@ impl Store for Shut {
     async fn page(&self, _: List, _: Ask) -> Result<Page, Error> {
         shut()
     }
-    async fn blob(&self, _: &Digest) -> Result<Option<Blob>, Error> {
+    async fn blob(&self, _: &Digest, _: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
         shut()
     }
     async fn delivery(&self, id: &str) -> Result<Option<Arrived>, Error> {

@@ -165,7 +165,7 @@ async fn a_damaged_record_is_corrupt_and_its_table_is_named() {
     damage("refused", "doc");
     is_about(book.delivery("dlv_r").await.err().unwrap(), "refused");
     beside(&dir).execute_batch("UPDATE blobs SET nonce = x'00'").unwrap();
-    is_about(book.blob(&blob("1", "a").digest()).await.err().unwrap(), "blobs");
+    is_about(book.blob(&blob("1", "a").digest(), Some(&id)).await.err().unwrap(), "blobs");
     damage("journal", "entry");
     is_about(book.journal_after(None, 9).await.err().unwrap(), "journal");
     damage("enquiries", "version");

@@ -1,0 +1,108 @@
+-- Inside the book an enquiry is a number, given in the order of entering. What belongs to it is filed under the number, so
+-- that the indexes grow at their end: under its id, which is a digest, each new row changes a page anywhere in the file, and a
+-- large book gets slow. Only the enquiry's own id and the mark of its fields are still in such places.
+
+CREATE TABLE new_enquiries (
+    n           INTEGER PRIMARY KEY,
+    id          TEXT NOT NULL UNIQUE,
+    key         TEXT NOT NULL,
+    source      TEXT NOT NULL,
+    standing    TEXT NOT NULL,
+    look_alike  INTEGER,
+    due         INTEGER,
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    fence       INTEGER NOT NULL DEFAULT 0,
+    version     INTEGER NOT NULL DEFAULT 1,
+    doc         TEXT NOT NULL
+);
+-- Marks of fields are compared for minutes only: those of before are not carried over.
+INSERT INTO new_enquiries SELECT rowid, id, key, source, standing, NULL, due, lease_until, fence, version, doc FROM enquiries;
+
+CREATE TABLE new_journal (
+    stream  INTEGER NOT NULL REFERENCES streams (ord),
+    seq     INTEGER NOT NULL,
+    enquiry INTEGER,
+    entry   TEXT NOT NULL,
+    PRIMARY KEY (stream, seq)
+) WITHOUT ROWID;
+INSERT INTO new_journal
+    SELECT j.stream, j.seq, e.rowid, j.entry FROM journal j LEFT JOIN enquiries e ON e.id = j.enquiry ORDER BY j.stream, j.seq;
+
+-- `alone`: found by its digest. The others belong to one enquiry, and are looked for among what is its.
+CREATE TABLE new_blobs (
+    n       INTEGER PRIMARY KEY,
+    digest  BLOB NOT NULL,
+    alone   INTEGER NOT NULL,
+    nonce   BLOB NOT NULL,
+    bytes   BLOB NOT NULL,
+    enquiry INTEGER,
+    at      INTEGER NOT NULL
+);
+INSERT INTO new_blobs
+    SELECT b.rowid, b.digest, 1, b.nonce, b.bytes, e.rowid, b.at FROM blobs b LEFT JOIN enquiries e ON e.id = b.enquiry;
+
+CREATE TABLE new_deliveries (
+    n       INTEGER PRIMARY KEY,
+    id      TEXT NOT NULL,
+    item    INTEGER NOT NULL,
+    source  TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    enquiry INTEGER,
+    doc     TEXT NOT NULL,
+    UNIQUE (id, item)
+);
+INSERT INTO new_deliveries
+    SELECT d.rowid, d.id, d.item, d.source, d.verdict, e.rowid, d.doc FROM deliveries d LEFT JOIN enquiries e ON e.id = d.enquiry;
+
+CREATE TABLE new_effects (
+    n           INTEGER PRIMARY KEY,
+    id          TEXT NOT NULL UNIQUE,
+    enquiry     INTEGER NOT NULL,
+    target      TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    external_id TEXT,
+    held_lock   TEXT,
+    due         INTEGER,
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    fence       INTEGER NOT NULL DEFAULT 0,
+    version     INTEGER NOT NULL DEFAULT 1,
+    doc         TEXT NOT NULL
+);
+INSERT INTO new_effects
+    SELECT f.rowid, f.id, e.rowid, f.target, f.state, f.external_id, f.held_lock, f.due, f.lease_until, f.fence, f.version, f.doc
+    FROM effects f JOIN enquiries e ON e.id = f.enquiry;
+
+CREATE TABLE new_reviews (
+    n       INTEGER PRIMARY KEY,
+    id      TEXT NOT NULL UNIQUE,
+    enquiry INTEGER NOT NULL,
+    open    INTEGER NOT NULL,
+    doc     TEXT NOT NULL
+);
+INSERT INTO new_reviews SELECT r.rowid, r.id, e.rowid, r.open, r.doc FROM reviews r JOIN enquiries e ON e.id = r.enquiry;
+
+DROP TABLE journal;
+DROP TABLE blobs;
+DROP TABLE deliveries;
+DROP TABLE effects;
+DROP TABLE reviews;
+DROP TABLE enquiries;
+ALTER TABLE new_enquiries RENAME TO enquiries;
+ALTER TABLE new_journal RENAME TO journal;
+ALTER TABLE new_blobs RENAME TO blobs;
+ALTER TABLE new_deliveries RENAME TO deliveries;
+ALTER TABLE new_effects RENAME TO effects;
+ALTER TABLE new_reviews RENAME TO reviews;
+
+CREATE INDEX enquiries_due ON enquiries (due) WHERE due IS NOT NULL;
+CREATE INDEX enquiries_look_alike ON enquiries (look_alike) WHERE look_alike IS NOT NULL;
+CREATE INDEX journal_by_enquiry ON journal (enquiry, stream, seq) WHERE enquiry IS NOT NULL;
+CREATE UNIQUE INDEX blobs_alone ON blobs (digest) WHERE alone;
+CREATE INDEX blobs_by_enquiry ON blobs (enquiry) WHERE enquiry IS NOT NULL;
+CREATE INDEX deliveries_by_enquiry ON deliveries (enquiry) WHERE enquiry IS NOT NULL;
+CREATE INDEX effects_by_enquiry ON effects (enquiry);
+CREATE INDEX effects_due ON effects (due, target) WHERE due IS NOT NULL;
+CREATE INDEX effects_external ON effects (external_id) WHERE external_id IS NOT NULL;
+CREATE UNIQUE INDEX effects_lock ON effects (held_lock) WHERE held_lock IS NOT NULL;
+CREATE INDEX reviews_by_enquiry ON reviews (enquiry);
+CREATE INDEX reviews_open ON reviews (open) WHERE open = 1;
