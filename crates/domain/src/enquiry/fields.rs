@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization as _;
+use crate::identity::content::composed;
 
 /// Who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl Fields {
 
 /// The normal form of a field's text, and the name of what was changed if anything a reader would see was.
 fn normalised(field: &str, sent: &str) -> (String, Option<&'static str>) {
-    let composed: String = sent.nfc().collect();
+    let composed = composed(sent);
     let (value, how) = match field {
         "contact.email" => (composed.trim().to_lowercase(), "trimmed and lower-cased"),
         "contact.company" | "contact.name" => (composed.split_whitespace().collect::<Vec<_>>().join(" "), "white space collapsed"),

@@ -42,12 +42,16 @@ pub fn normal_form(text: &str) -> String {
 }
 
 /// NFC; most texts are ASCII, which is composed as it stands.
-pub(super) fn composed(text: &str) -> Cow<'_, str> {
+pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
 /// Appends a line, each run of spaces and tabs as one space.
 fn collapse(line: &str, out: &mut String) {
+    if !line.contains('\t') && !line.contains("  ") {
+        out.push_str(line);
+        return;
+    }
     let mut after_space = false;
     for c in line.chars() {
         let is_space = matches!(c, ' ' | '\t');

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{App, StartError, ports, target_setups};
 use crate::api::{self, Access, ApiState, Bearer};
@@ -103,9 +104,18 @@ impl Served {
             stop.cancel();
             served
         };
-        let (served, ()) = tokio::join!(door, engine.run(stop.clone()));
+        // Among the runtime's own threads: each arrival wakes it, and from this one that would be a switch each time.
+        let working = TaskTracker::new().spawn(engine.run(stop.clone()));
+        let working = async {
+            let worked = working.await;
+            // Should it have failed, nothing more is taken in that nobody would work on.
+            stop.cancel();
+            worked
+        };
+        let (served, worked) = tokio::join!(door, working);
         // The note names a server that is gone; that it could not be removed harms nobody, the lock says who lives.
         drop(std::fs::remove_file(&self.note));
+        worked.map_err(|e| StartError::Io("the engine failed".to_owned(), e.into()))?;
         served.map_err(|e| StartError::Io("the listener failed".to_owned(), e))
     }
 }

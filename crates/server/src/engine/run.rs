@@ -19,6 +19,9 @@ impl Engine {
     /// Works until it is told to stop; then what was begun is finished (bounded by the targets' timeouts) and nothing new
     /// is begun.
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
+        if self.parts.settings.workers == 0 {
+            return stop.cancelled().await;
+        }
         let tasks = TaskTracker::new();
         let places = Arc::new(Semaphore::new(self.parts.settings.workers));
         while !stop.is_cancelled() {
