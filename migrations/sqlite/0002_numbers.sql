@@ -94,14 +94,18 @@ ALTER TABLE new_deliveries RENAME TO deliveries;
 ALTER TABLE new_effects RENAME TO effects;
 ALTER TABLE new_reviews RENAME TO reviews;
 
-CREATE INDEX enquiries_due ON enquiries (due) WHERE due IS NOT NULL;
+-- What is due and free is found in the index alone, and so is when the next lease runs out: both are asked at each turn, and
+-- in an outage thousands of rows are due.
+CREATE INDEX enquiries_due ON enquiries (due, lease_until) WHERE due IS NOT NULL;
+CREATE INDEX enquiries_leased ON enquiries (lease_until, due) WHERE lease_until > 0;
 CREATE INDEX enquiries_look_alike ON enquiries (look_alike) WHERE look_alike IS NOT NULL;
 CREATE INDEX journal_by_enquiry ON journal (enquiry, stream, seq) WHERE enquiry IS NOT NULL;
 CREATE UNIQUE INDEX blobs_alone ON blobs (digest) WHERE alone;
 CREATE INDEX blobs_by_enquiry ON blobs (enquiry) WHERE enquiry IS NOT NULL;
 CREATE INDEX deliveries_by_enquiry ON deliveries (enquiry) WHERE enquiry IS NOT NULL;
 CREATE INDEX effects_by_enquiry ON effects (enquiry);
-CREATE INDEX effects_due ON effects (due, target) WHERE due IS NOT NULL;
+CREATE INDEX effects_due ON effects (due, lease_until, target) WHERE due IS NOT NULL;
+CREATE INDEX effects_leased ON effects (lease_until, due) WHERE lease_until > 0;
 CREATE INDEX effects_external ON effects (external_id) WHERE external_id IS NOT NULL;
 CREATE UNIQUE INDEX effects_lock ON effects (held_lock) WHERE held_lock IS NOT NULL;
 CREATE INDEX reviews_by_enquiry ON reviews (enquiry);

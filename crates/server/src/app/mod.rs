@@ -138,6 +138,7 @@ impl App {
             clock: Arc::clone(&clock),
             entropy: Arc::clone(&entropy),
             accepted: wake,
+            worker: Some(ports::worker(Arc::clone(&engine))),
         });
         Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, bearers, _data_dir: data_dir })
     }

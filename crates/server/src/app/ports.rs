@@ -1,18 +1,23 @@
-//! What lets the API reach the desk and the intake without knowing them.
+//! What lets one part reach another without knowing it: the API the desk and the intake, the intake the engine.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use domain::enquiry::Enquiry;
+use domain::time::UtcMs;
 use serde::Serialize;
 use serde_json::Value;
+use store::Lease;
 
 use crate::config::{Config, Mode};
 use crate::effects::desk::Desk;
-use crate::intake::{Intake, ReplayError};
+use crate::engine::{self, Engine};
+use crate::intake::{self, Intake, ReplayError, Worker};
 use crate::views::{DeskBook, PageView, Redeliver, RedeliverRefused, TargetSetup};
 
 struct DeskPort(Arc<Desk>);
 struct IntakePort(Arc<Intake>);
+struct EnginePort(Arc<Engine>);
 
 /// The desk's records, for reading.
 pub(super) fn desk_book(desk: Arc<Desk>) -> Arc<dyn DeskBook> {
@@ -24,6 +29,11 @@ pub(super) fn redeliver(intake: Arc<Intake>) -> Arc<dyn Redeliver> {
     Arc::new(IntakePort(intake))
 }
 
+/// The engine's places, for what arrives.
+pub(super) fn worker(engine: Arc<Engine>) -> Arc<dyn Worker> {
+    Arc::new(EnginePort(engine))
+}
+
 /// What the configuration says of every target.
 pub(crate) fn target_setups(config: &Config) -> Vec<TargetSetup> {
     let mode = |mode| if mode == Mode::Shadow { "shadow" } else { "live" };
@@ -33,6 +43,22 @@ pub(crate) fn target_setups(config: &Config) -> Vec<TargetSetup> {
         mode: mode(target.mode).to_owned(),
     });
     setups.collect()
+}
+
+impl Worker for EnginePort {
+    fn place(&self) -> Option<Box<dyn intake::Place>> {
+        Some(Box::new(self.0.place()?))
+    }
+}
+
+impl intake::Place for engine::Place {
+    fn until(&self) -> UtcMs {
+        Self::until(self)
+    }
+
+    fn work(self: Box<Self>, lease: Lease<Enquiry>) {
+        Self::work(*self, lease);
+    }
 }
 
 #[async_trait]

@@ -18,6 +18,7 @@ mod verbs;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::enquiry::Enquiry;
@@ -27,6 +28,8 @@ use domain::retry::Backoff;
 use domain::time::{Clock, Entropy, UtcMs};
 use evidence::Blob;
 use store::{Store, TargetState};
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
 
 use crate::effects::Target;
 use crate::qualify::Qualifier;
@@ -34,6 +37,7 @@ use crate::stops::Stops;
 
 pub use condition::{Conditions, Miswritten};
 pub use people::{Decision, NoDecision, Refused};
+pub use run::Place;
 
 /// One configured action.
 #[derive(Clone, Debug)]
@@ -131,6 +135,11 @@ pub struct Engine {
     /// Targets that nothing is sent to. The store has them too and hands out nothing of theirs; this is for what was handed
     /// out before.
     paused: Mutex<BTreeSet<String>>,
+    /// Room for work: one permit a worker.
+    places: Arc<Semaphore>,
+    tasks: TaskTracker,
+    /// Older work than what arrives now waits in the book, or nobody works: what arrives waits behind it.
+    waits: AtomicBool,
 }
 
 impl Engine {
@@ -138,7 +147,8 @@ impl Engine {
     pub async fn new(parts: Parts) -> Result<Self, store::Error> {
         let known = parts.store.targets().await?;
         let paused = Mutex::new(known.iter().filter(|t| t.paused.is_some()).map(|t| t.name.clone()).collect());
-        let engine = Self { parts, paused };
+        let places = Arc::new(Semaphore::new(parts.settings.workers));
+        let engine = Self { parts, paused, places, tasks: TaskTracker::new(), waits: AtomicBool::new(true) };
         engine.settle_targets(known).await?;
         Ok(engine)
     }

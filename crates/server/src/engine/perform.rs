@@ -42,7 +42,8 @@ impl Engine {
         let Some(case) = self.parts.store.case(&effect.enquiry).await? else {
             return Err(Error::Corrupt(format!("effects: {} belongs to no enquiry", effect.id)));
         };
-        let mut work = Work::new(case.enquiry, effect, version, fence);
+        let mut work = Work::new(case.enquiry.clone(), effect, version, fence);
+        work.known = Some(case);
         let Some(target) = self.target(&work.effect.target, &work.effect.action).cloned() else {
             self.miss_target(&work.effect.target).await?;
             return self.yield_paused(work).await;
@@ -59,26 +60,61 @@ impl Engine {
             self.hold(&mut work, &why);
             return self.rest(work).await;
         }
-        self.carry_on(work, &target, action).await
+        self.carry_on(work, &target, action, false).await
     }
 
-    /// Step by step until the effect rests.
-    async fn carry_on(&self, mut work: Work, target: &Arc<dyn Target>, action: Option<&Action>) -> Result<(), Error> {
+    /// Begins the effect, if the first thing to do is to send it and nothing else is to be asked before. `None`: it goes the
+    /// longer way. What it notes is to be committed before the send, with the effect as it stands then.
+    pub(super) async fn begin(&self, mut work: Work) -> Option<Work> {
+        let effect = &work.effect;
+        let index = effect.current().filter(|_| effect.door == Door::Open)?;
+        let step = &effect.steps[index];
+        let (kind, may_begin) = (step.kind, step.due().is_some_and(|due| due <= self.now()));
+        let target = self.target(&effect.target, &effect.action)?.clone();
+        let action = self.action(&effect.action);
+        // A contact has a lock to win, and losing it must not undo the plan.
+        if !may_begin || kind == StepKind::Contact || self.is_paused(&effect.target) || self.held_now(&work, action).is_some() {
+            return None;
+        }
+        self.render(&mut work, &*target).await.ok()?.ok()?;
+        let first = self.first_observation(&work, index);
+        let next = self.observe(&mut work, index, &self.rules(&*target, action, kind), &first, Report::bare(()));
+        (next == Next::Send).then_some(work)
+    }
+
+    /// Carries on what was begun, once its intent is durable.
+    pub(super) async fn perform_begun(&self, work: Work) {
+        let id = work.effect.id.clone();
+        let Some(target) = self.target(&work.effect.target, &work.effect.action).cloned() else {
+            unreachable!("it was begun with its target")
+        };
+        let action = self.action(&work.effect.action);
+        if let Err(error) = self.carry_on(work, &target, action, true).await {
+            tracing::warn!(%error, effect = %id, "an effect's step could not be committed");
+        }
+    }
+
+    /// Step by step until the effect rests. `begun`: the first intent is durable already.
+    async fn carry_on(&self, mut work: Work, target: &Arc<dyn Target>, action: Option<&Action>, mut begun: bool) -> Result<(), Error> {
         for _ in 0..ROUNDS_MAX {
             let Some(index) = work.effect.current() else { break };
             let step = &work.effect.steps[index];
-            if step.due().is_none_or(|due| due > self.now()) {
+            if !begun && step.due().is_none_or(|due| due > self.now()) {
                 break;
             }
             let kind = step.kind;
             let rules = self.rules(&**target, action, kind);
-            let first = self.first_observation(&work, index);
             let (before, entries_before) = (work.effect.clone(), work.entries.len());
-            let mut next = self.observe(&mut work, index, &rules, &first, Report::bare(()));
+            let mut next = Next::Send;
+            if !begun {
+                let first = self.first_observation(&work, index);
+                next = self.observe(&mut work, index, &rules, &first, Report::bare(()));
+            }
             loop {
                 let seen = match next {
                     Next::Send => {
-                        match self.commit_intent(&mut work, index).await {
+                        let intent = if std::mem::take(&mut begun) { Ok(()) } else { self.commit_intent(&mut work, index).await };
+                        match intent {
                             Ok(()) => {}
                             Err(Error::Conflict(_)) if kind == StepKind::Contact => {
                                 work.effect = before;
@@ -222,12 +258,13 @@ impl Engine {
 
     /// Commits the effect as it stands, and what follows for its enquiry. If somebody else changed it meanwhile, only an
     /// answer that the target gave is kept: evidence is never dropped.
-    async fn rest(&self, work: Work) -> Result<(), Error> {
+    async fn rest(&self, mut work: Work) -> Result<(), Error> {
+        let known = work.take_known();
         let at = self.now();
         let keep_lease = work.effect.steps.iter().any(|step| step.phase == Phase::Intended);
         let change = work.change(keep_lease, self.open_lock(&work));
         let held = matches!(work.effect.door, Door::Held { .. }).then(|| self.held_review(&work, at));
-        let rested = self.settle(&work.effect.enquiry, |case| {
+        let rested = self.settle_known(known, &work.effect.enquiry, |case| {
             let mine = case.effects.iter().find(|(e, _)| e.id == work.effect.id);
             if mine.is_none_or(|(_, version)| *version != work.version) {
                 return Err(Error::Refused(CHANGED.to_owned()));

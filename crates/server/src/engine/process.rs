@@ -3,17 +3,22 @@
 //! The record is planned whatever the qualifier does (I9): a failure or an uncertain result only holds outward messages.
 
 use domain::enquiry::{Enquiry, Qualification, Standing};
-use domain::gate::{Effect, Hold};
+use domain::gate::{Door, Effect, Hold};
 use domain::ids::ReviewId;
 use evidence::{Draft, Facts};
-use store::{EffectChange, EnquiryChange, Lease, Review, ReviewKind, Step};
+use store::{Case, EffectChange, EnquiryChange, Lease, Review, ReviewKind, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
 use super::people::hold_of;
 use super::plan::{Doubt, is_held_by, reason};
 use super::settle::standing_of;
+use super::work::Work;
 use crate::qualify::QualifyError;
+
+/// The version of a record that was just made, and the fence of an effect that is leased as it is planned.
+const NEW: u64 = 1;
+const FIRST_FENCE: u64 = 1;
 
 impl Engine {
     /// Takes an accepted enquiry to the point where its effects stand in the book.
@@ -30,18 +35,44 @@ impl Engine {
             step.entries.push(entries::of_effect(at, effect, &kind, ENGINE, facts));
         }
         self.open_reviews(&enquiry, doubt, &effects, &mut step);
+        let begun = self.begin_first(&enquiry, &effects).await;
         enquiry.standing = standing_of(&effects);
         enquiry.settled_at = (enquiry.standing == Standing::Settled).then_some(at);
         if enquiry.standing == Standing::Settled {
             step.entries.push(entries::of_enquiry(at, &enquiry, "enquiry.settled", ENGINE, Facts::new()));
         }
-        step.effects =
-            effects.into_iter().map(|effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None }).collect();
+        let known = begun.is_some().then(|| Case {
+            enquiry: enquiry.clone(),
+            version: version + 1,
+            effects: effects.iter().map(|effect| (effect.clone(), NEW)).collect(),
+            reviews: step.reviews.clone(),
+        });
+        let planned =
+            |effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None };
+        step.effects = effects.into_iter().map(planned).collect();
         step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: None });
-        if let Err(error) = self.parts.store.commit(step).await {
+        let begun = begun.map(|mut work| {
+            step.entries.append(&mut work.entries);
+            step.blobs.append(&mut work.blobs);
+            if let Some(change) = step.effects.iter_mut().find(|change| change.effect.id == work.effect.id) {
+                change.effect.clone_from(&work.effect);
+                change.take_until = Some(at.plus(self.lease_ms()));
+            }
+            Work { known, ..work }
+        });
+        match (self.parts.store.commit(step).await, begun) {
+            (Ok(()), Some(work)) => self.perform_begun(work).await,
+            (Ok(()), None) => {}
             // Nothing was done outside: the enquiry is taken up again when its lease is over.
-            tracing::warn!(%error, "an enquiry's plan could not be committed");
+            (Err(error), _) => tracing::warn!(%error, "an enquiry's plan could not be committed"),
         }
+    }
+
+    /// The first effect that can be sent at once, begun, so that its intent is durable with the plan. The others wait for a
+    /// worker of their own.
+    async fn begin_first(&self, enquiry: &Enquiry, effects: &[Effect]) -> Option<Work> {
+        let effect = effects.iter().find(|effect| effect.door == Door::Open)?;
+        self.begin(Work::new(enquiry.clone(), effect.clone(), NEW, FIRST_FENCE)).await
     }
 
     /// Tries the qualifier as often as configured. Returns the doubt that holds outward messages, if there is one.

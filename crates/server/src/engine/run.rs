@@ -1,12 +1,14 @@
-//! The workers: a dispatcher that leases due work and hands it to at most so many at a time; and the deterministic way, one
-//! piece after the other.
+//! The workers: places for at most so much work at a time, filled by what arrives and by a dispatcher that leases due work from
+//! the book, oldest first; and the deterministic way, one piece after the other.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use store::{Error, Leases};
-use tokio::sync::Semaphore;
+use domain::enquiry::Enquiry;
+use domain::time::UtcMs;
+use store::{Error, Lease, Leases};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::Engine;
 
@@ -15,24 +17,58 @@ const IDLE_MS: i64 = 5_000;
 /// Waits after the book could not be read.
 const RETRY_MS: i64 = 1_000;
 
+/// Room for one piece of work, kept for what is about to arrive.
+pub struct Place {
+    engine: Arc<Engine>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Place {
+    /// Until when the work that is done here is to be leased.
+    pub fn until(&self) -> UtcMs {
+        self.engine.now().plus(self.engine.lease_ms())
+    }
+
+    /// Works on an enquiry that was leased as it was entered.
+    pub fn work(mut self, lease: Lease<Enquiry>) {
+        let engine = Arc::clone(&self.engine);
+        if let Some(permit) = self.permit.take() {
+            self.engine.at(permit, async move { engine.process(lease).await });
+        }
+    }
+}
+
+/// What arrived was nothing new: the place is somebody else's.
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(permit) = self.permit.take() {
+            drop(permit);
+            self.engine.parts.wake.notify_one();
+        }
+    }
+}
+
 impl Engine {
+    /// A free place for what arrives, so that it need not be asked for in the book. `None` while older work waits there, or
+    /// nobody works.
+    pub fn place(self: &Arc<Self>) -> Option<Place> {
+        if self.waits.load(Ordering::SeqCst) {
+            return None;
+        }
+        let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        Some(Place { engine: Arc::clone(self), permit: Some(permit) })
+    }
+
     /// Works until it is told to stop; then what was begun is finished (bounded by the targets' timeouts) and nothing new
     /// is begun.
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
         if self.parts.settings.workers == 0 {
             return stop.cancelled().await;
         }
-        let tasks = TaskTracker::new();
-        let places = Arc::new(Semaphore::new(self.parts.settings.workers));
         while !stop.is_cancelled() {
-            let free = places.available_permits();
             let now = self.now();
-            let wait = match self.lease(free).await {
-                Ok(leases) => {
-                    let next_due = leases.next_due;
-                    self.hand_out(leases, &tasks, &places);
-                    next_due.map_or(IDLE_MS, |due| due.since(now)).clamp(1, IDLE_MS)
-                }
+            let wait = match self.take_up().await {
+                Ok(next_due) => next_due.map_or(IDLE_MS, |due| due.since(now)).clamp(1, IDLE_MS),
                 Err(error) => {
                     tracing::warn!(%error, "no work could be leased");
                     RETRY_MS
@@ -45,36 +81,45 @@ impl Engine {
                 () = self.parts.clock.sleep_until(now.plus(wait)) => {}
             }
         }
-        tasks.close();
-        tasks.wait().await;
+        self.waits.store(true, Ordering::SeqCst);
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Fills the free places with the oldest due work. Also says when there will be more.
+    async fn take_up(self: &Arc<Self>) -> Result<Option<UtcMs>, Error> {
+        let mut permits: Vec<_> = std::iter::from_fn(|| Arc::clone(&self.places).try_acquire_owned().ok()).collect();
+        if permits.is_empty() {
+            // Whoever is done looks again, before anything newer takes the place.
+            self.waits.store(true, Ordering::SeqCst);
+            return Ok(None);
+        }
+        let leases = self.lease(permits.len()).await?;
+        let is_full = leases.enquiries.len() + leases.effects.len() == permits.len();
+        self.waits.store(is_full, Ordering::SeqCst);
+        let (enquiries, effects) = (leases.enquiries.into_iter(), leases.effects.into_iter());
+        for (lease, permit) in enquiries.zip(std::iter::from_fn(|| permits.pop())) {
+            let engine = Arc::clone(self);
+            self.at(permit, async move { engine.process(lease).await });
+        }
+        for (lease, permit) in effects.zip(std::iter::from_fn(|| permits.pop())) {
+            let engine = Arc::clone(self);
+            self.at(permit, async move { engine.perform(lease).await });
+        }
+        Ok(leases.next_due)
     }
 
     async fn lease(&self, limit: usize) -> Result<Leases, Error> {
-        if limit == 0 {
-            return Ok(Leases::default());
-        }
         let now = self.now();
         self.parts.store.lease(now, now.plus(self.lease_ms()), limit).await
     }
 
-    fn hand_out(self: &Arc<Self>, leases: Leases, tasks: &TaskTracker, places: &Arc<Semaphore>) {
-        for lease in leases.enquiries {
-            let engine = Arc::clone(self);
-            self.hand_out_one(tasks, places, async move { engine.process(lease).await });
-        }
-        for lease in leases.effects {
-            let engine = Arc::clone(self);
-            self.hand_out_one(tasks, places, async move { engine.perform(lease).await });
-        }
-    }
-
-    fn hand_out_one(&self, tasks: &TaskTracker, places: &Arc<Semaphore>, work: impl Future<Output = ()> + Send + 'static) {
-        // No more was leased than places were free, and only this loop takes them.
-        let Ok(place) = Arc::clone(places).try_acquire_owned() else { unreachable!("a place was counted free") };
+    /// Does the work in its place; then the place is free, and somebody looks for what comes next.
+    fn at(&self, permit: OwnedSemaphorePermit, work: impl Future<Output = ()> + Send + 'static) {
         let wake = Arc::clone(&self.parts.wake);
-        tasks.spawn(async move {
+        self.tasks.spawn(async move {
             work.await;
-            drop(place);
+            drop(permit);
             wake.notify_one();
         });
     }
@@ -93,7 +138,7 @@ impl Engine {
     }
 
     /// When the earliest work that is not due yet will be.
-    pub async fn next_due(&self) -> Result<Option<domain::time::UtcMs>, Error> {
+    pub async fn next_due(&self) -> Result<Option<UtcMs>, Error> {
         let now = self.now();
         Ok(self.parts.store.lease(now, now.plus(1), 0).await?.next_due)
     }

@@ -36,9 +36,24 @@ impl Engine {
         enquiry: &domain::ids::EnquiryId,
         build: impl Fn(&Case) -> Result<Step, Error> + Send + Sync,
     ) -> Result<(), Error> {
+        self.settle_known(None, enquiry, build).await
+    }
+
+    /// The same, decided first on what is known of the case. If that was overtaken, a version in the step no longer holds,
+    /// and the case is read.
+    pub(super) async fn settle_known(
+        &self,
+        mut known: Option<Case>,
+        enquiry: &domain::ids::EnquiryId,
+        build: impl Fn(&Case) -> Result<Step, Error> + Send + Sync,
+    ) -> Result<(), Error> {
         let (mut races, mut outages) = (0, 0);
         loop {
-            let done = match self.parts.store.case(enquiry).await {
+            let read = match known.take() {
+                Some(case) => Ok(Some(case)),
+                None => self.parts.store.case(enquiry).await,
+            };
+            let done = match read {
                 Ok(Some(case)) => {
                     let mut step = build(&case)?;
                     self.follow(&case, &mut step);

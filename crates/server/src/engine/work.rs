@@ -5,7 +5,7 @@ use domain::gate::{Attempt, Effect, Step, StepKind};
 use domain::ids::EnquiryId;
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
-use store::{EffectChange, TargetState};
+use store::{Case, EffectChange, TargetState};
 
 use super::scene::scene;
 use crate::effects::Call;
@@ -20,13 +20,23 @@ pub(super) struct Work {
     pub(super) entries: Vec<Draft>,
     pub(super) blobs: Vec<(Option<EnquiryId>, Blob)>,
     pub(super) targets: Vec<TargetState>,
+    /// The enquiry with all its effects, as far as it is known from this worker's last commit or reading.
+    pub(super) known: Option<Case>,
 }
 
 impl Work {
     /// Nothing observed yet.
     pub(super) fn new(enquiry: Enquiry, effect: Effect, version: u64, fence: u64) -> Self {
         let (rendered, entries, blobs, targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { enquiry, effect, version, fence, rendered, entries, blobs, targets }
+        Self { enquiry, effect, version, fence, rendered, entries, blobs, targets, known: None }
+    }
+
+    /// The case as it is if nobody else was at it: this effect has the version of this worker's last commit.
+    pub(super) fn take_known(&mut self) -> Option<Case> {
+        let mut case = self.known.take()?;
+        let mine = case.effects.iter_mut().find(|(effect, _)| effect.id == self.effect.id)?;
+        mine.1 = self.version;
+        Some(case)
     }
 
     /// The change of the effect as it stands now.

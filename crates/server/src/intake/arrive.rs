@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use domain::digest::{BookSecret, Digest};
+use domain::enquiry::Enquiry;
 use domain::identity::Headers;
 use domain::ids::DeliveryId;
 use domain::time::{Clock, Entropy, UtcMs};
 use evidence::Blob;
-use store::{Arrival, Delivery, Item, Store, Verdict};
+use store::{Arrival, Delivery, Item, Lease, Store, Verdict};
 use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
 use super::body::{self, Unreadable};
@@ -73,6 +75,23 @@ pub struct Intake {
     pub entropy: Arc<dyn Entropy>,
     /// Told of every arrival that may have brought work.
     pub accepted: Arc<Notify>,
+    /// Who may work on what arrives at once; without it everything waits in the book.
+    pub worker: Option<Arc<dyn Worker>>,
+}
+
+/// Who works on what is entered.
+pub trait Worker: Send + Sync {
+    /// A place for one enquiry; `None`: there is none, and the work waits in the book.
+    fn place(&self) -> Option<Box<dyn Place>>;
+}
+
+/// A place that is kept for what is being entered.
+pub trait Place: Send {
+    /// Until when the enquiry is to be leased.
+    fn until(&self) -> UtcMs;
+
+    /// Works on it.
+    fn work(self: Box<Self>, lease: Lease<Enquiry>);
 }
 
 impl Intake {
@@ -94,16 +113,27 @@ impl Intake {
     }
 
     /// Makes an arrival durable, wakes who works on it, and answers.
-    pub(super) async fn enter(&self, source: &SourceSetup, arrival: Arrival) -> Result<Answer, store::Error> {
+    pub(super) async fn enter(&self, source: &SourceSetup, mut arrival: Arrival) -> Result<Answer, store::Error> {
         let brings_work = arrival.items.iter().any(|item| matches!(item, Item::Enquiry(_)));
         let delivery = arrival.delivery.id.clone();
-        match self.store.accept(arrival).await {
-            Ok(receipt) => {
-                if brings_work {
-                    self.accepted.notify_one();
-                }
-                Ok(Answer::new(receipt, source.items.is_some()))
+        // One place is for one enquiry: a batch waits in the book.
+        let is_one = brings_work && arrival.items.len() == 1;
+        let place = self.worker.as_ref().filter(|_| is_one).and_then(|worker| worker.place());
+        arrival.take_until = place.as_ref().map(|place| place.until());
+        let (store, accepted) = (Arc::clone(&self.store), Arc::clone(&self.accepted));
+        // A task of its own: a sender that hangs up takes its request's task along, and the work that was leased with it.
+        let entered = TaskTracker::new().spawn(async move {
+            let mut receipt = store.accept(arrival).await?;
+            match (place, receipt.taken.pop()) {
+                (Some(place), Some(lease)) => place.work(lease),
+                _ if brings_work => accepted.notify_one(),
+                _ => {}
             }
+            Ok(receipt)
+        });
+        let entered = entered.await.unwrap_or_else(|e| Err(store::Error::Unavailable(format!("entering stopped: {e}"))));
+        match entered {
+            Ok(receipt) => Ok(Answer::new(receipt, source.items.is_some())),
             Err(error) => {
                 tracing::error!(source = %source.id, %delivery, %error, "a delivery could not be made durable");
                 Err(error)

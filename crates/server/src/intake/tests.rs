@@ -66,6 +66,7 @@ pub(super) fn intake_at(source: SourceSetup, kept: Option<Arrived>, now: UtcMs) 
         clock: Arc::new(At(now)),
         entropy: Arc::new(SeededEntropy::new(1)),
         accepted: Arc::new(Notify::new()),
+        worker: None,
     };
     (intake, book)
 }

@@ -38,8 +38,8 @@ pub(super) fn due(txn: &mut Txn<'_>, now: UtcMs, until: UtcMs, limit: usize) -> 
 fn next_due(txn: &Txn<'_>, now: UtcMs) -> Result<Option<UtcMs>, Error> {
     let sql = "SELECT min(at) FROM (SELECT min(due) AS at FROM enquiries WHERE due > ?1
                UNION ALL SELECT min(due) FROM effects WHERE due > ?1
-               UNION ALL SELECT min(lease_until) FROM enquiries WHERE due <= ?1 AND lease_until > ?1
-               UNION ALL SELECT min(lease_until) FROM effects WHERE due <= ?1 AND lease_until > ?1)";
+               UNION ALL SELECT min(lease_until) FROM enquiries WHERE due <= ?1 AND lease_until > ?1 AND lease_until > 0
+               UNION ALL SELECT min(lease_until) FROM effects WHERE due <= ?1 AND lease_until > ?1 AND lease_until > 0)";
     let next: Option<i64> =
         txn.conn.prepare_cached(sql).and_then(|mut statement| statement.query_row([now.0], |row| row.get(0))).map_err(fault)?;
     Ok(next.map(UtcMs))
