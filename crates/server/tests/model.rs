@@ -247,7 +247,10 @@ async fn a_later_try_may_go_well_and_the_earlier_answers_stay() {
     assert!(kept(&world, &tries[0]).await.contains("oops") && kept(&world, &tries[1]).await.contains("not yet"));
     assert!(kept(&world, &tries[2]).await.contains("chatcmpl-1"), "the answer beside the result");
     let facts = &tries[2].facts;
-    assert_eq!((facts.text("request_id"), facts.text("finish_reason"), facts.text("model")), (Some("req_3"), Some("stop"), Some("test-model")));
+    assert_eq!(
+        (facts.text("request_id"), facts.text("finish_reason"), facts.text("model")),
+        (Some("req_3"), Some("stop"), Some("test-model"))
+    );
     assert_eq!((facts.text("prompt"), facts.get("status")), (Some("qualify.v1"), Some(&json!(200))));
     let result = world.dossier(KEY).await.enquiry.qualification.unwrap();
     assert_eq!((result.budget.as_deref(), result.contact_facts), (Some("5.000 EUR"), vec!["phone: +33612345678".to_owned()]));
@@ -256,7 +259,7 @@ async fn a_later_try_may_go_well_and_the_earlier_answers_stay() {
     assert_eq!(open_items(&world).await, vec![]);
 }
 
-/// Retry-After in both its forms and in OpenAI's milliseconds is never undercut, and never obeyed for longer than a minute.
+/// Retry-After in both its forms and in `OpenAI`'s milliseconds is never undercut, and never obeyed for longer than a minute.
 #[tokio::test]
 async fn the_wait_that_a_server_asks_for_is_kept_within_bounds() {
     for (header, wait) in [
@@ -413,7 +416,9 @@ async fn c074_what_a_model_wrote_is_never_read_by_a_model_again() {
     world.post("web", &json!({"submission_id": "2", "email": "b@example.com", "message": "Ten tables"}).to_string()).await;
     world.work_for(HOUR).await;
     assert_eq!(model.asked().len(), 3);
-    assert!(model.asked().iter().all(|asked| !asked.body.to_string().contains("IGNORE ALL") && !asked.body.to_string().contains("call you")));
+    assert!(
+        model.asked().iter().all(|asked| !asked.body.to_string().contains("IGNORE ALL") && !asked.body.to_string().contains("call you"))
+    );
 }
 
 #[tokio::test]
@@ -503,7 +508,8 @@ async fn c077_a_replay_fills_in_what_failed_at_first() {
 
 #[tokio::test]
 async fn a_long_message_is_given_in_part_and_kept_whole() {
-    for (message, cut) in [("We need chairs. ".repeat(286), false), ("x".repeat(300_000), true), ("👩‍👩‍👧‍👦ü".repeat(20_000), true)] {
+    for (message, cut) in [("We need chairs. ".repeat(286), false), ("x".repeat(300_000), true), ("👩‍👩‍👧‍👦ü".repeat(20_000), true)]
+    {
         let model = Model::open(vec![], Say::Content(good().to_string())).await;
         let world = one(&model, "", &message).await;
         let data: Value = serde_json::from_str(&model.asked()[0].content("user")).unwrap();

@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use domain::time::Clock;
 
 use super::{placed, secret};
-use crate::config::{Config, QualifierKind};
+use crate::config::{Config, QualifierKind, Secret};
 use crate::effects::http::Questions;
 use crate::qualify::Qualifier;
 use crate::qualify::openai::{ANSWER_MAX, Broken, Line, OpenAi, OpenAiParams, Said};
 use crate::qualify::rules::Rules;
 
-/// Hosts of OpenAI's own, and of those that serve its API unchanged.
+/// Hosts of `OpenAI`'s own, and of those that serve its API unchanged.
 const OPENAIS_OWN: [&str; 2] = ["api.openai.com", ".openai.azure.com"];
 
 /// The qualifier that is configured; what stands in its way is named in `wrong`.
@@ -52,7 +52,7 @@ fn questions(
     let key = config.qualifier.api_key.as_ref().map(|key| secret(key, env)).transpose().map_err(|why| ("qualifier.api_key", why))?;
     let url = format!("{base_url}/chat/completions");
     let timeout_ms = config.qualifier.timeout.ms();
-    Questions::new(&url, key.as_ref().map(|key| key.expose()), timeout_ms, ANSWER_MAX, Arc::clone(clock)).map_err(|why| ("qualifier", why))
+    Questions::new(&url, key.as_ref().map(Secret::expose), timeout_ms, ANSWER_MAX, Arc::clone(clock)).map_err(|why| ("qualifier", why))
 }
 
 /// The HTTP client, as a qualifier knows it.

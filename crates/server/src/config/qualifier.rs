@@ -32,7 +32,7 @@ pub struct Qualifier {
 pub enum QualifierKind {
     /// The embedded rules.
     Rules,
-    /// A server that speaks the OpenAI chat completions protocol.
+    /// A server that speaks the `OpenAI` chat completions protocol.
     OpenAi {
         /// Its address, without a slash at its end.
         base_url: String,

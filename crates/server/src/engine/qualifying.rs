@@ -29,11 +29,11 @@ impl Engine {
     /// Tries once for the run that began at acceptance.
     pub(super) async fn qualify(&self, enquiry: &mut Enquiry, step: &mut Step) -> Tried {
         let fields = enquiry.fields.clone().unwrap_or_default();
-        let tried = self.parts.qualifier.qualify(&fields).await;
+        let outcome = self.parts.qualifier.qualify(&fields).await;
         let at = self.now();
         let took = ("arrival_to_result_ms", at.since(enquiry.accepted_at));
         let tries = enquiry.qualifying.tries.saturating_add(1);
-        match tried {
+        match outcome {
             Ok(qualified) => {
                 let doubt = self.doubt(&qualified);
                 self.qualified(enquiry, &qualified, (at, took), Facts::new(), step);
@@ -46,14 +46,12 @@ impl Engine {
                 let due = self.next_try(&error, tries, at);
                 self.not_qualified(enquiry, &error, (at, took), due, step);
                 enquiry.qualifying.tries = tries;
-                match due {
-                    Some(due) => Tried::Later(due),
-                    None => {
-                        enquiry.qualifying = Qualifying::default();
-                        enquiry.qualified_at = Some(at);
-                        Tried::Done(Some(Doubt::Failed(error.kind)))
-                    }
+                if let Some(due) = due {
+                    return Tried::Later(due);
                 }
+                enquiry.qualifying = Qualifying::default();
+                enquiry.qualified_at = Some(at);
+                Tried::Done(Some(Doubt::Failed(error.kind)))
             }
         }
     }
@@ -68,17 +66,17 @@ impl Engine {
             return self.commit_plan(Step { at, enquiries: vec![change], ..Step::default() }).await;
         };
         let fields = asked.fields.clone().unwrap_or_default();
-        let tried = self.parts.qualifier.qualify(&fields).await;
+        let outcome = self.parts.qualifier.qualify(&fields).await;
         let (at, tries) = (self.now(), asked.qualifying.tries.saturating_add(1));
         let took = ("run_to_result_ms", at.since(again.since));
-        let due = tried.as_ref().err().and_then(|error| self.next_try(error, tries, at));
+        let due = outcome.as_ref().err().and_then(|error| self.next_try(error, tries, at));
         let settled = self.settle(&asked.id, |case| {
             let mut step = Step { at, ..Step::default() };
             if case.enquiry.qualifying != asked.qualifying {
                 return Ok(step);
             }
             let mut next = case.enquiry.clone();
-            match &tried {
+            match &outcome {
                 Ok(qualified) => {
                     let is_kept = next.qualification.is_none() || self.doubt(qualified).is_none();
                     let facts = Facts::new().with("kept", is_kept);

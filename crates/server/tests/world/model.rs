@@ -1,6 +1,6 @@
 //! A model server for tests, on loopback, over HTTP: it answers what it is told to and keeps what it was asked.
 //!
-//! The answers have the shape that OpenAI documents for chat completions (`CreateChatCompletionResponse`: `id`, `object`,
+//! The answers have the shape that `OpenAI` documents for chat completions (`CreateChatCompletionResponse`: `id`, `object`,
 //! `created`, `model`, `choices` with `index`, `finish_reason` and a `message` of `role`, `content`, `refusal`; `usage`).
 
 use std::net::SocketAddr;
@@ -105,11 +105,11 @@ impl Model {
             state.script.pop().unwrap_or_else(|| state.then.clone())
         };
         let (status, more, body) = match say {
-            Say::Content(content) => (200, "", completion("stop", json!({"role": "assistant", "content": content, "refusal": null}))),
+            Say::Content(content) => (200, "", completion("stop", &json!({"role": "assistant", "content": content, "refusal": null}))),
             Say::Finish(finish, content) => {
-                (200, "", completion(finish, json!({"role": "assistant", "content": content, "refusal": null})))
+                (200, "", completion(finish, &json!({"role": "assistant", "content": content, "refusal": null})))
             }
-            Say::Refusal(words) => (200, "", completion("stop", json!({"role": "assistant", "content": null, "refusal": words}))),
+            Say::Refusal(words) => (200, "", completion("stop", &json!({"role": "assistant", "content": null, "refusal": words}))),
             Say::Status(status, more, body) => (status, more, body.into_bytes()),
             Say::Body(body) => (200, "", body),
             Say::Bytes(bytes) => return stream.write_all(bytes).await,
@@ -131,10 +131,11 @@ pub fn config(address: SocketAddr, more: &str) -> String {
     format!("[qualifier]\nkind = \"openai\"\nbase_url = \"http://{address}/v1\"\nmodel = \"test-model\"\n{more}\n")
 }
 
-fn completion(finish: &str, message: Value) -> Vec<u8> {
+fn completion(finish: &str, message: &Value) -> Vec<u8> {
     let choice = json!({"index": 0, "finish_reason": finish, "message": message, "logprobs": null});
     let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
-    let all = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "test-model", "choices": [choice], "usage": usage});
+    let all =
+        json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "test-model", "choices": [choice], "usage": usage});
     all.to_string().into_bytes()
 }
 

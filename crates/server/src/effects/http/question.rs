@@ -91,7 +91,7 @@ impl Questions {
     }
 }
 
-/// OpenAI says it in milliseconds too, which is the closer word.
+/// `OpenAI` says it in milliseconds too, which is the closer word.
 fn wait(headers: &HeaderMap, clock: &dyn Clock) -> Option<i64> {
     let closer = headers.get("retry-after-ms").and_then(|value| value.to_str().ok()?.trim().parse::<u32>().ok());
     closer.map(i64::from).or_else(|| retry_after(headers, clock.now()))

@@ -31,9 +31,8 @@ const ROLES: [&str; 7] = ["system:", "assistant:", "<|im_start|>", "<|system|>",
 pub(super) fn to_the_model(text: &str) -> bool {
     let lower = text.to_lowercase();
     let plain = lower.split_whitespace().collect::<Vec<_>>().join(" ");
-    let answers = MEMBERS.iter().any(|member| {
-        plain.match_indices(member).any(|(at, _)| plain[at + member.len()..].trim_start().starts_with(':'))
-    });
+    let answers =
+        MEMBERS.iter().any(|member| plain.match_indices(member).any(|(at, _)| plain[at + member.len()..].trim_start().starts_with(':')));
     let orders = WORDS.iter().any(|(first, second)| {
         plain.match_indices(first).any(|(at, _)| {
             let behind = &plain[at + first.len()..];

@@ -74,9 +74,13 @@ fn refused(said: &Said) -> Option<Refusal> {
             Broken::Lost => Refusal::of(Failure::Unreachable, "the answer broke off on its way"),
         },
         401 | 403 => Refusal::of(Failure::Rejected, format!("the model's server does not let us in ({status}): look at qualifier.api_key")),
-        404 => Refusal::of(Failure::Rejected, "the model's server knows no such address or model (404): look at qualifier.base_url and model"),
+        404 => {
+            Refusal::of(Failure::Rejected, "the model's server knows no such address or model (404): look at qualifier.base_url and model")
+        }
         408 | 409 | 425 | 429 | 500.. => Refusal::of(Failure::Unreachable, format!("the model's server answered {status}")),
-        300..=399 => Refusal::of(Failure::Rejected, format!("the model's server sends us elsewhere ({status}): look at qualifier.base_url")),
+        300..=399 => {
+            Refusal::of(Failure::Rejected, format!("the model's server sends us elsewhere ({status}): look at qualifier.base_url"))
+        }
         _ => Refusal::of(Failure::Rejected, format!("the model's server refuses the question ({status})")),
     };
     Some(refusal)

@@ -10,8 +10,7 @@ const UNSEEN: [&str; 6] = ["script", "style", "head", "title", "template", "nosc
 /// Elements without content.
 const EMPTY: [&str; 9] = ["br", "img", "hr", "input", "meta", "link", "wbr", "col", "source"];
 /// Elements that a reader sees inside of a line.
-const INLINE: [&str; 14] =
-    ["a", "b", "i", "u", "em", "strong", "span", "font", "small", "sub", "sup", "code", "wbr", "img"];
+const INLINE: [&str; 14] = ["a", "b", "i", "u", "em", "strong", "span", "font", "small", "sub", "sup", "code", "wbr", "img"];
 /// What a style says, its white space and case apart, of something that is not to be seen.
 const HIDING: [&str; 7] =
     ["display:none", "visibility:hidden", "font-size:0", "opacity:0", "mso-hide:all", "max-height:0", "color:transparent"];
@@ -89,7 +88,8 @@ fn tag(text: &str) -> Option<Tag<'_>> {
     };
     let name_len = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let (name, behind) = inner.split_at(name_len);
-    let fits = name.starts_with(|c: char| c.is_ascii_alphabetic()) && behind.starts_with(|c: char| c.is_whitespace() || c == '>' || c == '/');
+    let fits =
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && behind.starts_with(|c: char| c.is_whitespace() || c == '>' || c == '/');
     let end = behind.bytes().take(TAG_MAX).position(|b| b == b'>').filter(|_| fits)?;
     let len = text.len() - inner.len() + name_len + end + 1;
     Some(Tag { name: name.to_ascii_lowercase(), closes, attributes: &behind[..end], len })

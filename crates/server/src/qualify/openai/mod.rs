@@ -1,4 +1,4 @@
-//! The qualifier `openai`: any server that speaks the OpenAI chat completions protocol (`docs/connectors.md#models`).
+//! The qualifier `openai`: any server that speaks the `OpenAI` chat completions protocol (`docs/connectors.md#models`).
 //!
 //! [`text`] makes of an enquiry what the model may read, [`request`] asks, [`answer`] tells refusal, truncation and error
 //! apart before anything is parsed, [`result`] takes the content whole or not at all, [`supported`] drops facts that do not
@@ -66,7 +66,7 @@ pub struct OpenAiParams {
     pub model: String,
     /// The most tokens that an answer may have.
     pub max_tokens: u32,
-    /// Whether the server is OpenAI's own, which names two things differently from those that imitate it.
+    /// Whether the server is `OpenAI`'s own, which names two things differently from those that imitate it.
     pub is_openais_own: bool,
     /// The longest that one try takes, in ms.
     pub timeout_ms: i64,

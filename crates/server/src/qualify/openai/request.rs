@@ -43,7 +43,8 @@ pub(super) fn body(params: &OpenAiParams, given: &Given) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-/// The subset of JSON Schema that strict mode takes: every member required, none besides, nullable by a list of types.
+/// The subset of JSON Schema that strict mode takes everywhere: every member required, none besides, nullable by a list of
+/// types, and no bounds of lengths or numbers, which some servers refuse; those are checked when the answer is read.
 pub(super) fn schema() -> Value {
     let fact = || json!({"type": ["string", "null"]});
     json!({
@@ -53,7 +54,7 @@ pub(super) fn schema() -> Value {
             "priority": {"type": "string", "enum": ["low", "normal", "high"]},
             "summary": {"type": "string"},
             "qualified": {"type": "boolean"},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "confidence": {"type": "number"},
             "budget": fact(),
             "contact": {
                 "type": ["object", "null"],

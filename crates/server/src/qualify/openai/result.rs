@@ -6,17 +6,18 @@
 use domain::enquiry::{Priority, Qualification};
 use serde::{Deserialize, Deserializer};
 
+use super::Refusal;
 use super::request::REQUEST_TYPES;
 use super::supported::{Kind, stands};
 use super::text::{Given, line, visible};
-use super::Refusal;
 use crate::qualify::Failure;
 
 /// A longer summary is no line; a shorter one is cut to [`LINE_MAX`]. In characters.
 const SUMMARY_MAX: usize = 2_000;
 const LINE_MAX: usize = 160;
-/// The longest fact, and the longest draft, in characters.
+/// The longest fact, the longest amount, and the longest draft, in characters.
 const FACT_MAX: usize = 300;
+const AMOUNT_MAX: usize = 60;
 const DRAFT_MAX: usize = 8_000;
 /// What models write where there is nothing.
 const NOTHING: [&str; 11] = ["", "n/a", "na", "none", "null", "unknown", "not specified", "not provided", "keine angabe", "-", "—"];
@@ -90,7 +91,7 @@ pub(super) fn read(content: &str, given: &Given) -> Result<Qualification, Refusa
     }
     let budget = said(content.budget);
     let (budget, invented) = match budget {
-        Some(amount) if !stands(Kind::Words, &amount, &given.whole) => (None, Some(amount)),
+        Some(amount) if !(is_amount(&amount) && stands(Kind::Words, &amount, &given.whole)) => (None, Some(amount)),
         budget => (budget, None),
     };
     unsupported.extend(invented.map(|amount| format!("budget: {amount}")));
@@ -110,6 +111,11 @@ pub(super) fn read(content: &str, given: &Given) -> Result<Qualification, Refusa
 /// A fact as one line; `None` where the model only says that there is none.
 fn said(fact: Option<String>) -> Option<String> {
     fact.map(|fact| line(&fact, FACT_MAX)).filter(|fact| !is_nothing(fact))
+}
+
+/// A small model gave the whole message as the budget: what has no digit, or is a sentence, is no amount.
+fn is_amount(text: &str) -> bool {
+    text.chars().any(char::is_numeric) && text.chars().count() <= AMOUNT_MAX
 }
 
 fn is_nothing(text: &str) -> bool {

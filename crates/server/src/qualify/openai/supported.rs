@@ -26,17 +26,19 @@ pub(super) fn stands(kind: Kind, fact: &str, text: &str) -> bool {
             let (fact, text) = (folded(fact), folded(text));
             // A character that may belong to an address would make it another one.
             let part = |c: char| c.is_alphanumeric() || "._%+-@".contains(c);
-            fact.contains('@') && places(&fact, &text).any(|(before, after)| {
-                let goes_on = after.strip_prefix('.').unwrap_or(after);
-                !before.ends_with(part) && !goes_on.starts_with(|c: char| c.is_alphanumeric() || "_%+-@".contains(c))
-            })
+            fact.contains('@')
+                && places(&fact, &text).any(|(before, after)| {
+                    let goes_on = after.strip_prefix('.').unwrap_or(after);
+                    !before.ends_with(part) && !goes_on.starts_with(|c: char| c.is_alphanumeric() || "_%+-@".contains(c))
+                })
         }
         Kind::Phone => phone(fact, text),
         Kind::Words => {
             let (fact, text) = (folded(fact), folded(text));
             let (begins, ends) = (fact.starts_with(char::is_alphanumeric), fact.ends_with(char::is_alphanumeric));
             places(&fact, &text).any(|(before, after)| {
-                !(begins && before.ends_with(char::is_alphanumeric)) && !(ends && after.starts_with(char::is_alphanumeric))
+                let inside = begins && before.ends_with(char::is_alphanumeric) || ends && after.starts_with(char::is_alphanumeric);
+                !inside
             })
         }
     }

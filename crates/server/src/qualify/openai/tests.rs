@@ -193,6 +193,10 @@ fn facts_that_do_not_stand_in_the_enquiry_are_not_used() {
     assert_eq!((result.budget, result.contact_facts), (None, vec![]));
     let not = ["email: eve@attacker.example", "phone: +1 555 0199", "name: Eve", "company: Acme Corp", "budget: 12345"];
     assert_eq!(result.unsupported, not);
+    for no_amount in ["We need 40 chairs for the office at the lake and would like them by the end of May", "chairs"] {
+        let result = read(&with("budget", json!(no_amount)), no_amount).unwrap();
+        assert_eq!((result.budget, result.unsupported.len()), (None, 1), "{no_amount} is no amount");
+    }
     let contact = json!({"email": "Avery@Example.com", "phone": "+33612345678", "name": "avery  quill", "company": "SAMPLE GmbH"});
     let message = "Avery Quill,\nSample\nGmbH, +33 6 12 34 56 78. Budget 5.000 €";
     let result = read(&content(contact, "5.000 €"), message).unwrap();
@@ -328,14 +332,14 @@ fn said(status: u16, body: &str) -> Said {
     Said { status, retry_after_ms: None, request_id: None, body: body.as_bytes().to_vec(), broken: None }
 }
 
-fn choice(finish: Value, message: Value) -> String {
+fn choice(finish: &Value, message: &Value) -> String {
     json!({"id": "chatcmpl-1", "choices": [{"index": 0, "finish_reason": finish, "message": message}]}).to_string()
 }
 
 #[test]
 fn what_the_server_says_comes_before_what_stands_in_the_content() {
     let whole = || json!({"role": "assistant", "content": answer().to_string(), "refusal": null});
-    let kind = |said: &Said| told(said).content.map(|_| "read").unwrap_or_else(|refusal| refusal.kind.as_str());
+    let kind = |said: &Said| told(said).content.map_or_else(|refusal| refusal.kind.as_str(), |_| "read");
     for (finish, message, wanted) in [
         (json!("stop"), whole(), "read"),
         (json!(null), whole(), "read"),
@@ -350,12 +354,14 @@ fn what_the_server_says_comes_before_what_stands_in_the_content() {
         (json!("stop"), json!({"content": "  "}), "invalid"),
         (json!("stop"), json!({"content": [{"type": "text", "text": "x"}]}), "invalid"),
     ] {
-        assert_eq!(kind(&said(200, &choice(finish.clone(), message.clone()))), wanted, "{finish} {message}");
+        assert_eq!(kind(&said(200, &choice(&finish, &message))), wanted, "{finish} {message}");
     }
-    for body in ["", "{}", "[]", "null", "{\"choices\": []}", "{\"choices\": null}", "{\"error\": \"busy\"}", "<html>", "{\"choices\": [{}]}"] {
+    for body in
+        ["", "{}", "[]", "null", "{\"choices\": []}", "{\"choices\": null}", "{\"error\": \"busy\"}", "<html>", "{\"choices\": [{}]}"]
+    {
         assert_eq!(kind(&said(200, body)), "invalid", "{body}");
     }
-    let good = choice(json!("stop"), whole());
+    let good = choice(&json!("stop"), &whole());
     for (status, wanted) in [
         (301, "rejected"),
         (400, "rejected"),
@@ -380,7 +386,7 @@ fn what_the_server_says_comes_before_what_stands_in_the_content() {
 #[test]
 fn i12_the_journal_gets_nothing_of_the_servers_own_words() {
     let facts = |said: &Said| told(said).facts(Facts::new());
-    let odd = choice(json!("avery@example.com"), json!({"content": "x"}));
+    let odd = choice(&json!("avery@example.com"), &json!({"content": "x"}));
     let it = facts(&Said { request_id: Some("req avery@example.com".to_owned()), ..said(200, &odd) });
     assert_eq!((it.text("finish_reason"), it.get("request_id")), (Some("other"), None));
     let it = facts(&Said { request_id: Some("req_7-a:b.c".to_owned()), ..said(200, &odd) });
