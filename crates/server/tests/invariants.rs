@@ -168,8 +168,7 @@ async fn work(engine: &Engine) {
 
 #[tokio::test]
 async fn i9_a_model_that_fails_or_is_unsure_never_stops_the_record_and_holds_the_message() {
-    let models: [fn() -> Result<Qualification, Failure>; 3] =
-        [|| Err(Failure::Unreachable), || Err(Failure::Invalid), || Ok(sure(0.4))];
+    let models: [fn() -> Result<Qualification, Failure>; 3] = [|| Err(Failure::Unreachable), || Err(Failure::Invalid), || Ok(sure(0.4))];
     for model in models {
         let (world, crm) = (World::new().await, Crm::open().await);
         let engine = with_model(&world, &crm, Model(model)).await;

@@ -107,7 +107,7 @@ async fn start() -> Option<Server> {
     let begun = Instant::now();
     while !is_ready(address).await {
         assert!(server.child.try_wait().unwrap().is_none(), "{} ended by itself", program.display());
-        assert!(begun.elapsed() < Duration::from_secs(300), "{} is not ready after five minutes", program.display());
+        assert!(begun.elapsed() < Duration::from_mins(5), "{} is not ready after five minutes", program.display());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     eprintln!("a real model: {} with {}", program.display(), model.display());
