@@ -87,6 +87,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_does_not_stand_in_the_enquiry_is_in_no_scene() {
+        let mut asked = enquiry();
+        let named = Qualification { unsupported: vec!["email: eve@attacker.example".to_owned()], ..well_qualified(&asked) };
+        asked.qualification = Some(named);
+        let seen = scene(&asked, "k", "a", 0, &[]);
+        assert!(seen["qualification"]["qualified"] == true && !seen.to_string().contains("eve@"), "{seen}");
+    }
+
     /// A name that a scene has, a template may use, and the other way round.
     #[test]
     fn a_scene_has_the_names_that_are_known() {
