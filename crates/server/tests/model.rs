@@ -556,3 +556,25 @@ async fn i12_the_key_goes_to_the_server_and_nowhere_else() {
     assert!(kept(&world, &entry).await.contains("Incorrect API key provided: [secret]"));
     assert!(entry.facts.text("why").unwrap().contains("look at qualifier.api_key"), "{:?}", entry.facts);
 }
+
+/// While a later run's next try is waited for, the enquiry's effects come to rest: both are in the book in the end.
+#[tokio::test]
+async fn a_later_runs_question_outlives_what_else_happens_to_the_enquiry() {
+    let busy = Say::Status(429, "retry-after: 50\r\n", String::new());
+    let latest = Say::Content(good_with("summary", json!("forty chairs")));
+    let model = Model::open(vec![Say::Content(good().to_string()), busy], latest).await;
+    let world = World::with(&format!("{DESK}{}", model.config(""))).await;
+    world.app.engine.set_paused("crm", Some("a test".to_owned()), "anna").await.unwrap();
+    world.post("web", &body(MESSAGE)).await;
+    world.work_for(0).await;
+    world.app.engine.replay(&world.dossier(KEY).await.enquiry.id, "anna").await.unwrap();
+    world.work_for(0).await;
+    assert_eq!((model.asked().len(), world.deals().await.len()), (2, 0));
+    world.app.engine.set_paused("crm", None, "anna").await.unwrap();
+    world.work_for(10_000).await;
+    assert_eq!((model.asked().len(), world.deals().await.len(), world.mails().len()), (2, 1, 1), "the effects have come to rest");
+    world.work_for(HOUR).await;
+    let enquiry = world.dossier(KEY).await.enquiry;
+    assert_eq!((enquiry.qualification.unwrap().summary.as_str(), enquiry.standing), ("forty chairs", Standing::Settled));
+    assert_eq!((model.asked().len(), world.deals().await.len(), world.mails().len()), (3, 1, 1));
+}
