@@ -141,15 +141,16 @@ async fn a_target_in_shadow_mode_is_never_called_whenever_it_was_planned() {
     let live = crm::config(crm.address, Some("strong"), "");
     let shadow = crm::config(crm.address, Some("strong"), "mode = \"shadow\"");
     let world = World::with(&live).await;
-    world.post("web", &lead("1", "planned while live")).await;
+    crm.script(vec![crm::Act::Say(429, json!({}))], crm::Act::Well);
+    world.post("web", &lead("1", "planned while live, and not now")).await;
     assert!(world.app.engine.work_once().await.unwrap());
     let world = world.restart_with(&shadow).await;
     world.post("web", &lead("2", "planned in shadow mode")).await;
     world.work_for(HOUR).await;
-    assert_eq!((crm.posts(), crm.gets()), (0, 0));
+    assert_eq!((crm.posts(), crm.gets(), crm.records().len()), (1, 0, 0), "nothing but the one that was turned away");
     let world = world.restart_with(&live).await;
     world.work_for(HOUR).await;
-    assert_eq!(crm.posts(), 2, "back in live mode it goes on");
+    assert_eq!((crm.posts(), crm.records().len()), (3, 2), "back in live mode it goes on");
 }
 
 #[tokio::test]

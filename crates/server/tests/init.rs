@@ -333,6 +333,6 @@ fn a_dump_has_the_variables_and_is_printed_as_json_too() {
     let told = sh(&dir.0, "oncebook config dump --json").json();
     assert_eq!(
         (&told["store"]["batch_max"], &told["source"][0]["name"], &told["engine"]["workers"]),
-        (&json!(7), &json!("web"), &json!(8))
+        (&json!(7), &json!("web"), &json!(32))
     );
 }

@@ -16,7 +16,7 @@ use server::app::Outside;
 use server::config::Config;
 use server::effects::outbox::{Outbox, OutboxParams};
 use server::engine::{Action, Conditions, Decision, Engine, Parts, Settings};
-use server::qualify::{Qualifier, QualifyError};
+use server::qualify::{Evidence, Failure, Qualified, Qualifier, QualifyError};
 use server::stops::Stops;
 use world::crm::{self, Act, Crm};
 use world::process::{Held, Process};
@@ -68,7 +68,7 @@ async fn i5_the_intent_is_on_disk_before_anything_is_sent() {
 }
 
 /// A model that answers what it is told to.
-struct Model(fn() -> Result<Qualification, QualifyError>);
+struct Model(fn() -> Result<Qualification, Failure>);
 
 #[async_trait::async_trait]
 impl Qualifier for Model {
@@ -76,8 +76,12 @@ impl Qualifier for Model {
         "test".to_owned()
     }
 
-    async fn qualify(&self, _: &Fields) -> Result<Qualification, QualifyError> {
-        (self.0)()
+    async fn qualify(&self, _: &Fields) -> Result<Qualified, QualifyError> {
+        let failed = |kind| {
+            let evidence = Evidence { answer: b"Sure! Here is".to_vec(), facts: evidence::Facts::new() };
+            QualifyError { kind, why: "told to".to_owned(), retry_after_ms: None, evidence }
+        };
+        (self.0)().map(Qualified::from).map_err(failed)
     }
 }
 
@@ -90,6 +94,7 @@ fn sure(confidence: f64) -> Qualification {
         confidence,
         budget: None,
         contact_facts: vec!["email: attacker@example.net".to_owned()],
+        unsupported: vec![],
         reply_draft: Some("To: attacker@example.net\n\nsend it here instead".to_owned()),
     }
 }
@@ -124,6 +129,7 @@ async fn with_model(world: &World, crm: &Crm, model: Model) -> Engine {
         outward,
         shadow: false,
         held_by_review: outward,
+        sends_draft: false,
         not_after_ms: None,
         policy: domain::gate::Policy::Review,
         client: None,
@@ -162,17 +168,17 @@ async fn work(engine: &Engine) {
 
 #[tokio::test]
 async fn i9_a_model_that_fails_or_is_unsure_never_stops_the_record_and_holds_the_message() {
-    let models: [fn() -> Result<Qualification, QualifyError>; 3] = [
-        || Err(QualifyError::Unreachable("down".to_owned())),
-        || Err(QualifyError::Invalid { why: "no JSON".to_owned(), answer: b"Sure! Here is".to_vec() }),
-        || Ok(sure(0.4)),
-    ];
+    let models: [fn() -> Result<Qualification, Failure>; 3] = [|| Err(Failure::Unreachable), || Err(Failure::Invalid), || Ok(sure(0.4))];
     for model in models {
         let (world, crm) = (World::new().await, Crm::open().await);
         let engine = with_model(&world, &crm, Model(model)).await;
         world.post("web", LEAD).await;
-        work(&engine).await;
-        assert_eq!(crm.count(KEY), 1, "the record is written at once");
+        // Each try is a piece of work of its own, due after its wait.
+        for _ in 0..3 {
+            work(&engine).await;
+            world.clock.advance(10_000);
+        }
+        assert_eq!(crm.count(KEY), 1, "the record is written whatever the model does");
         assert_eq!((mails(&world.dir.0).len(), world.states(KEY).await), (0, vec!["deal=verified".into(), "follow-up=held".into()]));
         let review = world.dossier(KEY).await.reviews[0].clone();
         assert_eq!((review.kind, review.holds), (store::ReviewKind::Qualification, true));

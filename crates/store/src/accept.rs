@@ -2,7 +2,7 @@
 //! which only looks up what is known and writes down what comes out.
 
 use domain::digest::Digest;
-use domain::enquiry::{Enquiry, Flags, Standing};
+use domain::enquiry::{Enquiry, Flags, Qualifying, Standing};
 use domain::identity::{Basis, Candidate, Judgement, Key, Known, judge};
 use domain::ids::{DeliveryId, EnquiryId, ReviewId, RunId};
 use domain::time::UtcMs;
@@ -152,6 +152,7 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
             ..flags
         },
         qualification: None,
+        qualifying: Qualifying::default(),
         qualified_at: None,
         settled_at: None,
         key,

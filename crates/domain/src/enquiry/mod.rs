@@ -63,6 +63,25 @@ pub struct Flags {
     pub separated_from: Option<EnquiryId>,
 }
 
+/// How far a run has come with qualifying. In the book after every try, so that a crash neither forgets nor repeats one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Qualifying {
+    /// Tries that gave no result, in this run.
+    pub tries: u32,
+    /// The later run that asks anew; `None` in the run that began at acceptance, and once the later run has its result.
+    pub again: Option<Again>,
+}
+
+/// A later run that asks the model anew. What was planned stays planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Again {
+    /// When the run began.
+    pub since: UtcMs,
+    /// When it is to be tried (again).
+    pub due: UtcMs,
+}
+
 /// An enquiry as the book keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Enquiry {
@@ -90,8 +109,18 @@ pub struct Enquiry {
     pub flags: Flags,
     /// The model's result; `None` before, and where every attempt failed.
     pub qualification: Option<Qualification>,
+    /// How far the run at hand has come with it.
+    #[serde(default)]
+    pub qualifying: Qualifying,
     /// When the structured result stood (also when all attempts had failed).
     pub qualified_at: Option<UtcMs>,
     /// When the last effect ended.
     pub settled_at: Option<UtcMs>,
+}
+
+impl Enquiry {
+    /// When a later run's question to the model is due; whoever commits the enquiry for another reason keeps it.
+    pub fn asked_again(&self) -> Option<UtcMs> {
+        self.qualifying.again.map(|again| again.due)
+    }
 }

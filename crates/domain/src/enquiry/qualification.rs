@@ -33,6 +33,10 @@ pub struct Qualification {
     /// Contact facts found in the text, e.g. `phone: +49…`: hints, never recipients.
     #[serde(default)]
     pub contact_facts: Vec<String>,
+    /// Facts that the model named and that do not stand in the enquiry (or a budget that is no amount), written as
+    /// `contact_facts` are: shown to people, and used for nothing. Templates and conditions never see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsupported: Vec<String>,
     /// A draft answer; leaves only after a person's approval.
     pub reply_draft: Option<String>,
 }

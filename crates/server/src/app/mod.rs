@@ -3,6 +3,7 @@
 //! `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
 //! the desk and the intake without knowing them.
 
+mod model;
 mod ports;
 mod rules;
 mod serve;
@@ -28,7 +29,6 @@ use crate::effects::Target;
 use crate::effects::desk::Desk;
 use crate::engine::{self, Conditions, Engine, Parts, Settings};
 use crate::intake::Intake;
-use crate::qualify::rules::Rules;
 use crate::stops::Stops;
 
 pub use rules::accept_rule;
@@ -117,6 +117,7 @@ impl App {
         let made = targets::make(&config, &clock, &env, &stops, &mut wrong);
         let conditions = conditions(&config, &mut wrong);
         let bearers = serve::bearers(&config, &*env, &mut wrong);
+        let qualifier = model::qualifier(&config, &clock, &*env, &mut wrong);
         let (Some(conditions), true) = (conditions, wrong.is_empty()) else { return Err(StartError::Unusable(wrong)) };
         rules::settle(&config, &*store, &*clock, &mut sources).await?;
         let parts = Parts {
@@ -125,7 +126,7 @@ impl App {
             entropy: Arc::clone(&entropy),
             targets: made.targets,
             actions: config.actions.iter().map(|action| engine_action(&config, action)).collect(),
-            qualifier: Arc::new(Rules),
+            qualifier,
             conditions,
             settings: settings(&config),
             wake: Arc::clone(&wake),
@@ -170,6 +171,7 @@ pub fn check(config: &Config, outside: &Outside) -> Result<(), StartError> {
     targets::check(config, &outside.clock, &outside.env, &mut wrong);
     drop(conditions(config, &mut wrong));
     drop(serve::bearers(config, &*outside.env, &mut wrong));
+    drop(model::qualifier(config, &outside.clock, &*outside.env, &mut wrong));
     if wrong.is_empty() { Ok(()) } else { Err(StartError::Unusable(wrong)) }
 }
 
@@ -229,6 +231,7 @@ fn engine_action(config: &Config, action: &Action) -> engine::Action {
         outward: target.is_some_and(crate::config::Target::is_outward),
         shadow: target.is_some_and(|t| t.mode == Mode::Shadow),
         held_by_review: action.review == OnReview::Hold,
+        sends_draft: [&action.subject, &action.text].into_iter().flatten().any(|text| model::may_hold_a_draft(text)),
         not_after_ms: action.not_after.map(crate::config::Period::ms),
         policy,
         client: action.client.clone(),

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use axum::Extension;
 use axum::body::Body;
-use domain::enquiry::{Fields, Qualification};
+use domain::enquiry::Fields;
 use domain::time::SeededEntropy;
 use tower::ServiceExt as _;
 
 use super::*;
 use crate::engine::{Conditions, Parts, hasty};
-use crate::qualify::{Qualifier, QualifyError};
+use crate::qualify::{Evidence, Failure, Qualified, Qualifier, QualifyError};
 use crate::stops::Stops;
 use crate::views::fixture::{Book, Still};
 
@@ -23,8 +23,9 @@ impl Qualifier for Silent {
         "silent".to_owned()
     }
 
-    async fn qualify(&self, _: &Fields) -> Result<Qualification, QualifyError> {
-        Err(QualifyError::Unreachable("there is no model".to_owned()))
+    async fn qualify(&self, _: &Fields) -> Result<Qualified, QualifyError> {
+        let why = "there is no model".to_owned();
+        Err(QualifyError { kind: Failure::Unreachable, why, retry_after_ms: None, evidence: Evidence::default() })
     }
 }
 

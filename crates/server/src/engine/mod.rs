@@ -1,7 +1,7 @@
 //! The engine: takes up due work, lets the domain decide, carries out what it decides, and commits.
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
-//! this very code. Here is what it is made of; `process` qualifies and plans an enquiry, `perform` carries an effect on
+//! this very code. Here is what it is made of; `process` plans an enquiry after `qualifying` it, `perform` carries an effect on
 //! (`ask` speaks to the target), `settle` commits what follows for the whole enquiry, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
 
 mod ask;
@@ -11,6 +11,7 @@ mod people;
 mod perform;
 mod plan;
 mod process;
+mod qualifying;
 mod run;
 mod scene;
 mod settle;
@@ -57,6 +58,8 @@ pub struct Action {
     pub shadow: bool,
     /// A qualification in review holds it.
     pub held_by_review: bool,
+    /// What it sends may hold a model's draft: it leaves only after a person has approved it.
+    pub sends_draft: bool,
     /// It is not begun later than this after the enquiry, in ms: what is older is held.
     pub not_after_ms: Option<i64>,
     /// What to do where the target cannot be asked.
@@ -230,11 +233,10 @@ impl Engine {
     }
 
     /// How long a lease lasts: the longest that one piece of work can take, and a minute. It is only waited for when a
-    /// worker is lost without its process.
+    /// worker is lost without its process. A piece of work is one try of the qualifier: the waits between are in the book.
     fn lease_ms(&self) -> i64 {
-        let settings = &self.parts.settings;
         let slowest = self.parts.targets.values().map(|t| t.timeout_ms()).max().unwrap_or(0);
-        let qualifying = i64::from(settings.qualify_attempts).saturating_mul(settings.qualify_backoff.max_ms.saturating_add(30_000));
+        let qualifying = self.parts.qualifier.timeout_ms().saturating_mul(2);
         (slowest.saturating_mul(16)).max(qualifying).saturating_add(60_000)
     }
 }

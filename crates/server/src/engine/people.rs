@@ -140,7 +140,7 @@ impl Engine {
         known.contents.extend(held.enquiry.contents.iter().copied());
         let facts = Facts::new().with("revision", held.enquiry.key.to_string()).with("review", item.id.as_str());
         step.entries.push(entries::of_enquiry(at, &known, "enquiry.revised", who, facts));
-        let due = (known.standing == Standing::Accepted).then_some(at);
+        let due = (known.standing == Standing::Accepted).then_some(at).or(known.asked_again());
         step.enquiries.push(EnquiryChange { enquiry: known, version: original.version, fence: None, due });
         let merged = Enquiry { standing: Standing::Merged, settled_at: Some(at), ..held.enquiry.clone() };
         let facts = Facts::new().with("into", original.enquiry.key.to_string());

@@ -207,6 +207,10 @@ impl Engine {
             return None;
         }
         let Some(action) = action else { return Some("its action is no longer configured") };
+        let drafted = work.enquiry.qualification.as_ref().is_some_and(|q| q.reply_draft.is_some());
+        if action.sends_draft && drafted {
+            return Some("its message holds a model's draft, which leaves after a person's approval only");
+        }
         let late = action.not_after_ms.is_some_and(|limit| self.now().since(work.enquiry.accepted_at) > limit);
         late.then_some("older than the action's not_after")
     }

@@ -9,21 +9,31 @@ use domain::time::UtcMs;
 
 use super::scene::scene;
 use super::{Action, Engine};
+use crate::qualify::Failure;
 
 /// Why a qualification holds outward messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// Every try failed.
-    Failed,
+    /// No try gave a result; how the last one failed.
+    Failed(Failure),
     /// Below the configured confidence.
     Uncertain,
+    /// The qualifier says that a person should look, and why.
+    Suspect(&'static str),
 }
 
 impl Doubt {
     pub(super) fn sentence(self) -> &'static str {
         match self {
-            Self::Failed => "every try to qualify it failed: it went on without",
+            Self::Failed(Failure::Rejected) => {
+                "the qualifier cannot answer for it, and another try would not mend that: it went on without (the timeline says why)"
+            }
+            Self::Failed(Failure::Refused) => "the model declined to qualify it: it went on without",
+            Self::Failed(Failure::Unreachable | Failure::Truncated | Failure::Invalid) => {
+                "every try to qualify it failed: it went on without"
+            }
             Self::Uncertain => "the qualification is uncertain",
+            Self::Suspect(why) => why,
         }
     }
 }
@@ -105,6 +115,7 @@ pub(super) fn well_qualified(enquiry: &Enquiry) -> Qualification {
         confidence: 1.0,
         budget: None,
         contact_facts: Vec::new(),
+        unsupported: Vec::new(),
         reply_draft: None,
     }))
 }

@@ -1,31 +1,43 @@
 //! One enquiry from accepted to planned: qualify it, plan its effects, commit both in one step.
 //!
-//! The record is planned whatever the qualifier does (I9): a failure or an uncertain result only holds outward messages.
+//! The record is planned whatever the qualifier does (I9): a failure or an uncertain result only holds outward messages. What
+//! a try of the qualifier comes to is [`qualifying`](super::qualifying)'s.
 
-use domain::enquiry::{Enquiry, Qualification, Standing};
+use domain::enquiry::{Enquiry, Standing};
 use domain::gate::{Door, Effect, Hold};
 use domain::ids::ReviewId;
-use evidence::{Draft, Facts};
+use evidence::Facts;
 use store::{Case, EffectChange, EnquiryChange, Lease, Review, ReviewKind, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
 use super::people::hold_of;
 use super::plan::{Doubt, is_held_by, reason};
+use super::qualifying::Tried;
 use super::settle::standing_of;
 use super::work::Work;
-use crate::qualify::QualifyError;
 
 /// The version of a record that was just made, and the fence of an effect that is leased as it is planned.
 const NEW: u64 = 1;
 const FIRST_FENCE: u64 = 1;
 
 impl Engine {
-    /// Takes an accepted enquiry to the point where its effects stand in the book.
+    /// Takes an accepted enquiry to the point where its effects stand in the book, or to its next try. An enquiry that is
+    /// past that point is here because a later run asks the qualifier anew.
     pub(super) async fn process(&self, lease: Lease<Enquiry>) {
+        if lease.what.standing != Standing::Accepted {
+            return self.qualify_again(lease).await;
+        }
         let Lease { what: mut enquiry, fence, version } = lease;
         let mut step = Step::default();
-        let doubt = self.qualify(&mut enquiry, &mut step).await;
+        let doubt = match self.qualify(&mut enquiry, &mut step).await {
+            Tried::Done(doubt) => doubt,
+            Tried::Later(due) => {
+                step.at = self.now();
+                step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: Some(due) });
+                return self.commit_plan(step).await;
+            }
+        };
         let effects = self.plan(&enquiry, doubt).await;
         let at = self.now();
         step.at = at;
@@ -75,58 +87,12 @@ impl Engine {
         self.begin(Work::new(enquiry.clone(), effect.clone(), NEW, FIRST_FENCE)).await
     }
 
-    /// Tries the qualifier as often as configured. Returns the doubt that holds outward messages, if there is one.
-    async fn qualify(&self, enquiry: &mut Enquiry, step: &mut Step) -> Option<Doubt> {
-        let settings = &self.parts.settings;
-        let fields = enquiry.fields.clone().unwrap_or_default();
-        for attempt in 1..=settings.qualify_attempts.max(1) {
-            match self.parts.qualifier.qualify(&fields).await {
-                Ok(result) => return self.qualified(enquiry, result, attempt, step),
-                Err(error) => self.not_qualified(enquiry, &error, attempt, step),
-            }
-            if attempt < settings.qualify_attempts {
-                let wait = settings.qualify_backoff.wait_ms(attempt, self.parts.entropy.draw(), None);
-                self.parts.clock.sleep_until(self.now().plus(wait)).await;
-            }
+    /// A commit after which nothing is to be done at once.
+    pub(super) async fn commit_plan(&self, step: Step) {
+        if let Err(error) = self.parts.store.commit(step).await {
+            // Nothing was done outside: the enquiry is taken up again when its lease is over.
+            tracing::warn!(%error, "an enquiry's plan could not be committed");
         }
-        enquiry.qualified_at = Some(self.now());
-        Some(Doubt::Failed)
-    }
-
-    fn qualified(&self, enquiry: &mut Enquiry, result: Qualification, attempt: u32, step: &mut Step) -> Option<Doubt> {
-        let at = self.now();
-        let sure = result.confidence >= self.parts.settings.min_confidence;
-        // The result may repeat what the enquiry says, so it is a blob; the journal holds only its digest.
-        let blob = self.blob(serde_json::to_vec(&result).unwrap_or_default());
-        let facts = Facts::new()
-            .with("qualifier", self.parts.qualifier.name())
-            .with("attempt", attempt)
-            .with("request_type", result.request_type.as_str())
-            .with("qualified", result.qualified)
-            .with("confidence_percent", percent(result.confidence))
-            .with("uncertain", !sure)
-            .with("arrival_to_result_ms", at.since(enquiry.accepted_at));
-        let entry = entries::of_enquiry(at, enquiry, "enquiry.qualified", ENGINE, facts);
-        step.entries.push(Draft { blobs: vec![blob.digest()], ..entry });
-        step.blobs.push((Some(enquiry.id.clone()), blob));
-        enquiry.qualification = Some(result);
-        enquiry.qualified_at = Some(at);
-        (!sure).then_some(Doubt::Uncertain)
-    }
-
-    fn not_qualified(&self, enquiry: &Enquiry, error: &QualifyError, attempt: u32, step: &mut Step) {
-        let why = match error {
-            QualifyError::Unreachable(_) => "unreachable",
-            QualifyError::Invalid { .. } => "invalid",
-        };
-        let facts = Facts::new().with("qualifier", self.parts.qualifier.name()).with("attempt", attempt).with("why", why);
-        let mut entry = entries::of_enquiry(self.now(), enquiry, "enquiry.not_qualified", ENGINE, facts);
-        if let QualifyError::Invalid { answer, .. } = error {
-            let blob = self.blob(answer.clone());
-            entry.blobs.push(blob.digest());
-            step.blobs.push((Some(enquiry.id.clone()), blob));
-        }
-        step.entries.push(entry);
     }
 
     /// One item per reason that holds something, which it names; a reason that holds nothing still notifies.
@@ -162,10 +128,4 @@ impl Engine {
             open(ReviewKind::Message, &why, Some(effect));
         }
     }
-}
-
-/// A share as whole percents: facts hold no floats.
-fn percent(share: f64) -> i64 {
-    let rounded = (share.clamp(0.0, 1.0) * 100.0).round();
-    (0..=100).find(|&n| f64::from(n) >= rounded).map_or(100, i64::from)
 }

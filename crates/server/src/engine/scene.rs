@@ -36,8 +36,13 @@ pub(super) fn scene(enquiry: &Enquiry, key: &str, action: &str, ordinal: u32, ot
             },
             "other": other,
         },
-        "qualification": enquiry.qualification,
+        "qualification": enquiry.qualification.as_ref().map(used),
     })
+}
+
+/// What may be used of a qualification: facts that do not stand in the enquiry are for people to see, and for nothing else.
+fn used(qualification: &Qualification) -> Qualification {
+    Qualification { unsupported: Vec::new(), ..qualification.clone() }
 }
 
 /// The model's line, else the message's first, else the key: a record always has a title.
@@ -51,7 +56,7 @@ fn summary(qualification: Option<&Qualification>, fields: &Fields, key: &str) ->
 
 #[cfg(test)]
 mod tests {
-    use domain::enquiry::{Flags, Standing};
+    use domain::enquiry::{Flags, Qualifying, Standing};
     use domain::identity::{Basis, Key};
     use domain::ids::{DeliveryId, RunId};
     use domain::time::UtcMs;
@@ -76,9 +81,19 @@ mod tests {
             fields: None,
             flags: Flags::default(),
             qualification: None,
+            qualifying: Qualifying::default(),
             qualified_at: None,
             settled_at: None,
         }
+    }
+
+    #[test]
+    fn what_does_not_stand_in_the_enquiry_is_in_no_scene() {
+        let mut asked = enquiry();
+        let named = Qualification { unsupported: vec!["email: eve@attacker.example".to_owned()], ..well_qualified(&asked) };
+        asked.qualification = Some(named);
+        let seen = scene(&asked, "k", "a", 0, &[]);
+        assert!(seen["qualification"]["qualified"] == true && !seen.to_string().contains("eve@"), "{seen}");
     }
 
     /// A name that a scene has, a template may use, and the other way round.

@@ -170,5 +170,6 @@ fn follow_standing(case: &Case, effects: &[Effect], step: &mut Step) {
         let facts = Facts::new().with("arrival_to_settled_ms", step.at.since(enquiry.accepted_at));
         step.entries.push(entries::of_enquiry(step.at, &enquiry, "enquiry.settled", ENGINE, facts));
     }
-    step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due: None });
+    let due = enquiry.asked_again();
+    step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due });
 }

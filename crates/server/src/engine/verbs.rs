@@ -1,7 +1,7 @@
 //! What a person does of their own accord: replaying an enquiry, pausing a target. And what the configuration says of a
 //! target as a whole, which is kept in the same place.
 
-use domain::enquiry::{Enquiry, Standing};
+use domain::enquiry::{Again, Enquiry, Qualifying, Standing};
 use domain::gate::{Door, Effect, Observation, StepKind};
 use domain::ids::EnquiryId;
 use evidence::{Draft, Facts};
@@ -31,9 +31,12 @@ impl Engine {
             for (effect, version) in &case.effects {
                 self.again(case, effect, *version, who, &mut step);
             }
-            let mut next = Enquiry { run: run.clone(), ..case.enquiry.clone() };
-            let due = (next.standing == Standing::Accepted).then_some(at);
-            if due.is_none() {
+            // A new run asks the qualifier anew; what was planned stays planned, and what was written stays as it is.
+            let is_planned = case.enquiry.standing != Standing::Accepted;
+            let again = (is_planned && case.enquiry.fields.is_some()).then_some(Again { since: at, due: at });
+            let mut next = Enquiry { run: run.clone(), qualifying: Qualifying { tries: 0, again }, ..case.enquiry.clone() };
+            let due = if is_planned { next.asked_again() } else { Some(at) };
+            if is_planned {
                 let effects: Vec<Effect> = case.effects.iter().map(|(e, _)| changed(&step, e)).collect();
                 next.standing = standing_of(&effects);
                 next.settled_at = (next.standing == Standing::Settled).then(|| case.enquiry.settled_at.unwrap_or(at));

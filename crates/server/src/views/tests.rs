@@ -33,6 +33,7 @@ fn enquiry() -> Enquiry {
         fields: Some(fields),
         flags: Flags { look_alike_of: EnquiryId::parse("enq_0"), hold: true, ..Flags::default() },
         qualification: None,
+        qualifying: domain::enquiry::Qualifying::default(),
         qualified_at: Some(NOW.plus(850)),
         settled_at: None,
     }

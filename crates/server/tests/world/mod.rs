@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods, reason = "the outside, played by the test")]
 
 pub mod crm;
+pub mod model;
 pub mod process;
 
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::effects::{Call, Found, Outcome, ReadBack, Report, Target};
 use crate::engine::{Action, Conditions, Engine, Parts, hasty};
-use crate::qualify::{Qualifier, QualifyError};
+use crate::qualify::{Qualified, Qualifier, QualifyError};
 use crate::stops::Stops;
 use crate::views::fixture::{Book, Still};
 
@@ -68,8 +68,8 @@ impl Qualifier for Sure {
         "sure".to_owned()
     }
 
-    async fn qualify(&self, fields: &Fields) -> Result<Qualification, QualifyError> {
-        Ok(Qualification {
+    async fn qualify(&self, fields: &Fields) -> Result<Qualified, QualifyError> {
+        Ok(Qualified::from(Qualification {
             request_type: "sales".to_owned(),
             priority: Priority::Normal,
             summary: fields.message.clone().unwrap_or_default(),
@@ -77,8 +77,9 @@ impl Qualifier for Sure {
             confidence: 1.0,
             budget: None,
             contact_facts: Vec::new(),
+            unsupported: Vec::new(),
             reply_draft: None,
-        })
+        }))
     }
 }
 
@@ -91,6 +92,7 @@ pub(super) async fn over(book: &Book) -> Arc<Engine> {
         shadow: false,
         outward: false,
         held_by_review: false,
+        sends_draft: false,
         not_after_ms: None,
         policy: Policy::Review,
         client: None,

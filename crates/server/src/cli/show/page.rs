@@ -73,6 +73,10 @@ fn about(enquiry: &EnquiryView) -> Vec<String> {
             "result",
             &format!("{is}, {}, priority {priority}: {}", clipped(&result.request_type, 20), clipped(&result.summary, 50)),
         ));
+        lines.extend((!result.unsupported.is_empty()).then(|| {
+            let named = result.unsupported.iter().map(|named| clipped(named, 60)).collect::<Vec<_>>().join(", ");
+            fact("not used", &format!("the model named what does not stand in the enquiry: {named}"))
+        }));
     }
     let flags = flags(&enquiry.flags);
     if !flags.is_empty() {

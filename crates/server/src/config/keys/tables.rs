@@ -166,12 +166,15 @@ const LOOK_ALIKE: Table = Table {
 };
 
 const QUALIFIER: Table = Table {
-    by: None,
+    by: Some("kind"),
     keys: &[
-        usual("kind", Word(&["rules"]), r#""rules""#, "Who qualifies."),
-        optional("base_url", Address, r#""http://127.0.0.1:8080/v1""#, "A model server's address; unused by the rules."),
-        optional("model", Text, r#""local""#, "The model's name; unused by the rules."),
+        usual("kind", Word(&["rules", "openai"]), r#""rules""#, "rules: embedded; openai: a server that speaks that API, here or elsewhere."),
+        needed("base_url", Address, r#""http://127.0.0.1:8080/v1""#, "The model server's address.").only(&["openai"]),
+        needed("model", Text, r#""local""#, "The model's name there.").only(&["openai"]),
+        optional("base_url", Address, r#""http://127.0.0.1:8080/v1""#, "A model server's address; unused by the rules.").only(&["rules"]),
+        optional("model", Text, r#""local""#, "The model's name; unused by the rules.").only(&["rules"]),
         optional("api_key", Secret, r#""env:MODEL_KEY""#, "The model server's key, by reference; unused by the rules."),
+        usual("max_tokens", Whole(16, 65_536), "1024", "The most tokens that a model's answer may have; unused by the rules."),
         usual("attempts", Whole(1, 20), "3", "How often it is tried before the enquiry goes on without."),
         usual("backoff", Span, r#""1s""#, "The wait after the first failure; doubled after each."),
         usual("timeout", Span, r#""30s""#, "The longest that one try may take."),

@@ -62,7 +62,8 @@ fn names_are_plain_and_kinds_known() {
     assert_problem("[[source]]\nkind = \"generic\"\n", "1:1", "source[0].name", "`name` is missing");
     assert_problem(&source("kind = \"typeform\""), "3:8", "source[0].kind", "kind typeform comes later; use generic");
     assert_problem(&source("kind = \"fax\""), "3:8", "source[0].kind", "there is no kind `fax`");
-    assert_problem("[qualifier]\nkind = \"openai\"\n", "2:8", "qualifier.kind", "kind openai comes later; use rules");
+    assert_problem("[qualifier]\nkind = \"anthropic\"\n", "2:8", "qualifier.kind", "kind anthropic comes later; use rules");
+    assert_problem("[qualifier]\nkind = \"oracle\"\n", "2:8", "qualifier.kind", "there is no kind `oracle`; use rules or openai");
     assert_problem("[[target]]\nname = \"crm\"\nkind = \"hubspot\"\n", "3:8", "target[0].kind", "kind hubspot comes later");
     assert_problem(&source("timezone = \"Europe/Atlantis\""), "3:12", "source[0].timezone", "no time zone");
 }
@@ -247,4 +248,20 @@ fn no_cut_of_a_file_and_no_missing_line_makes_the_reader_fall() {
         "[[source]]\r\nname = \"ä\"\r\n",
     ];
     assert!(odd.iter().all(|text| !read(text).unwrap_err().to_string().is_empty()));
+}
+
+#[test]
+fn a_model_needs_its_server_and_its_name() {
+    let openai = |more: &str| format!("[qualifier]\nkind = \"openai\"\n{more}");
+    let (url, model) = ("base_url = \"http://127.0.0.1:8080/v1\"\n", "model = \"local\"\n");
+    assert_problem(&openai(model), "1:1", "qualifier.base_url", "`base_url` is missing");
+    assert_problem(&openai(url), "1:1", "qualifier.model", "`model` is missing");
+    let with = |more: &str| openai(&format!("{url}{model}{more}"));
+    assert_problem(&openai(&format!("base_url = \"models/v1\"\n{model}")), "3:12", "qualifier.base_url", "the server's address");
+    assert_problem(&openai(&format!("base_url = \"http://m/v1?key=1\"\n{model}")), "3:12", "qualifier.base_url", "ends at its path");
+    assert_problem(&openai(&format!("{url}model = \" \"\n")), "4:9", "qualifier.model", "on one line");
+    assert_problem(&with("max_tokens = 1\n"), "5:14", "qualifier.max_tokens", "a whole number from 16 to 65536");
+    assert_problem(&with("timeout = \"0s\"\n"), "5:11", "qualifier.timeout", "must leave some time");
+    assert_problem(&with("temperature = 1\n"), "5:1", "qualifier.temperature", "there is no key `temperature`");
+    read(&with("")).unwrap();
 }

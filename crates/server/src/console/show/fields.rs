@@ -61,6 +61,7 @@ pub(super) fn qualification(enquiry: &EnquiryView) -> Markup {
             dt { "Worth a follow-up" } dd { (if result.qualified { "yes" } else { "no" }) ", confidence " (format!("{:.2}", result.confidence)) }
             @if let Some(budget) = &result.budget { dt { "Budget" } dd { (said(budget)) } }
             @for fact in &result.contact_facts { dt { "In the text" } dd { (said(fact)) } }
+            @for fact in &result.unsupported { dt { "Not in the message" } dd { (said(fact)) " (named by the model, not used)" } }
         }
         @if let Some(draft) = &result.reply_draft {
             details { summary { "Draft answer" } p.message dir="auto" { (draft) } }

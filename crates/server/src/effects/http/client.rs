@@ -57,14 +57,10 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn build(timeout_ms: i64) -> Result<Self, String> {
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            return Err("no TLS provider is installed in this process".to_owned());
-        }
-        let timeout = Duration::from_millis(u64::try_from(timeout_ms.max(1)).unwrap_or(1));
-        let build = |builder: reqwest::ClientBuilder| {
-            builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", words(&e.without_url())))
-        };
-        Ok(Self { writes: build(base(timeout).pool_max_idle_per_host(0).connector_layer(DeadlineLayer))?, reads: build(base(timeout))? })
+        let timeout = span(timeout_ms);
+        let reads = reading(timeout)?;
+        let writes = base(timeout).pool_max_idle_per_host(0).connector_layer(DeadlineLayer).build().map_err(unbuilt)?;
+        Ok(Self { writes, reads })
     }
 
     /// Sends a write, if its connection stands before the deadline.
@@ -85,6 +81,23 @@ impl Client {
             Err(e) => Err(words(&e.without_url())),
         }
     }
+}
+
+/// A client for requests that change nothing: it may use a connection again.
+pub(super) fn reading(timeout: Duration) -> Result<reqwest::Client, String> {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        return Err("no TLS provider is installed in this process".to_owned());
+    }
+    base(timeout).build().map_err(unbuilt)
+}
+
+fn unbuilt(error: reqwest::Error) -> String {
+    format!("the HTTP client cannot be built: {}", words(&error.without_url()))
+}
+
+/// At least 1 ms: a client with no time at all would wait for ever.
+pub(super) fn span(ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(ms.max(1)).unwrap_or(1))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that builds it")]
@@ -162,7 +175,7 @@ async fn whole(mut response: Response, now: UtcMs) -> Answer {
 }
 
 /// RFC 9110: seconds, or a date, which is measured against our clock.
-fn retry_after(headers: &HeaderMap, now: UtcMs) -> Option<i64> {
+pub(super) fn retry_after(headers: &HeaderMap, now: UtcMs) -> Option<i64> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let asked_ms = if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
         // A number that fits nowhere is one that is too long.
@@ -175,7 +188,7 @@ fn retry_after(headers: &HeaderMap, now: UtcMs) -> Option<i64> {
 }
 
 /// The error and its causes. Taken without its URL: a query may hold what nobody should read.
-fn words(error: &reqwest::Error) -> String {
+pub(super) fn words(error: &reqwest::Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

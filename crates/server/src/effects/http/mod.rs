@@ -8,6 +8,7 @@ mod check;
 mod client;
 mod find;
 mod params;
+mod question;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use serde_json::Value as Json;
 
 use self::client::Client;
 pub use self::params::{FindParams, HttpParams, LookUpParams, ReadParams, WriteParams};
+pub use self::question::{Questions, Reply};
 
 use self::told::Told;
 use super::template::{Place, Secrets, Template, scene};

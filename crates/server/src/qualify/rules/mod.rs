@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use domain::enquiry::{Fields, Priority, Qualification};
 
 use self::tables::{AUTO, JOB, SALES, SPAM, SPAM_HINTS, SUPPORT, UNHURRIED, URGENT};
-use super::{Qualifier, QualifyError};
+use super::{Qualified, Qualifier, QualifyError};
 
 /// More of a message is not read: what an enquiry is about stands at its beginning.
 const READ_MAX: usize = 20_000;
@@ -28,8 +28,8 @@ impl Qualifier for Rules {
         "rules/1".to_owned()
     }
 
-    async fn qualify(&self, fields: &Fields) -> Result<Qualification, QualifyError> {
-        Ok(read(fields).0)
+    async fn qualify(&self, fields: &Fields) -> Result<Qualified, QualifyError> {
+        Ok(read(fields).0.into())
     }
 }
 
@@ -65,6 +65,7 @@ pub fn read(fields: &Fields) -> (Qualification, Vec<String>) {
         },
         budget,
         contact_facts: found::contact_facts(message),
+        unsupported: Vec::new(),
         reply_draft: None,
     };
     (qualification, reasons)

@@ -32,7 +32,7 @@ pub(super) fn of_enquiry(what: &str, told: Told<'_>) -> Option<String> {
     Some(match what {
         "normalised" => format!("{} was normalised: {}.", told.text("field"), told.text("how")),
         "qualified" => qualified(told),
-        "not_qualified" => format!("Try {} of {} gave no result{}.", told.number("attempt"), told.text("qualifier"), told.because()),
+        "not_qualified" => not_qualified(told),
         "settled" if told.0.get("arrival_to_settled_ms").is_some() => {
             format!("Every effect has ended, {} ms after the arrival.", told.number("arrival_to_settled_ms"))
         }
@@ -47,11 +47,32 @@ pub(super) fn of_enquiry(what: &str, told: Told<'_>) -> Option<String> {
 fn qualified(told: Told<'_>) -> String {
     let worth = if told.is("qualified") { "worth a follow-up" } else { "not worth a follow-up" };
     let doubt = if told.is("uncertain") { ", which is uncertain" } else { "" };
+    let suspect = told.maybe("suspect").map_or_else(String::new, |why| format!(" A person should look: {why}."));
+    let again = match (told.0.get("kept"), told.is("kept")) {
+        (Some(_), true) => " It is kept as the latest result.",
+        (Some(_), false) => " The earlier result stays.",
+        (None, _) => "",
+    };
     format!(
-        "{} called it {}, {worth}, with {} % confidence{doubt}, {} ms after the arrival.",
+        "{} called it {}, {worth}, with {} % confidence{doubt}, {}.{suspect}{again}",
         told.text("qualifier"),
         told.text("request_type"),
         told.number("confidence_percent"),
-        told.number("arrival_to_result_ms")
+        took(told)
     )
+}
+
+fn took(told: Told<'_>) -> String {
+    match told.0.get("run_to_result_ms") {
+        Some(_) => format!("{} ms after the run began", told.number("run_to_result_ms")),
+        None => format!("{} ms after the arrival", told.number("arrival_to_result_ms")),
+    }
+}
+
+fn not_qualified(told: Told<'_>) -> String {
+    let next = match told.maybe("next_try") {
+        Some(at) => format!(" The next try is at {at}."),
+        None => " It was the last: it goes on without.".to_owned(),
+    };
+    format!("Try {} of {} gave no result{}.{next}", told.number("attempt"), told.text("qualifier"), told.because())
 }

@@ -117,3 +117,26 @@ fn an_unknown_outcome_and_its_proof_read_as_a_story() {
     assert!(says("effect.absent", &of(json!({"phase": "planned"}))).contains("proved that no record"));
     assert!(says("effect.verified", &of(json!({"ignored": "x"}))).ends_with("It changed nothing: x."));
 }
+
+#[test]
+fn a_try_says_what_it_came_to_and_what_follows() {
+    let failed = json!({"attempt": 2, "qualifier": "openai/local", "why": "the model declined", "next_try": "2026-03-02T09:15:07.000Z"});
+    let said = says("enquiry.not_qualified", &facts(failed));
+    assert_eq!(said, "Try 2 of openai/local gave no result: the model declined. The next try is at 2026-03-02T09:15:07.000Z.");
+    let last = json!({"attempt": 3, "qualifier": "openai/local", "why": "the answer is empty"});
+    let said = says("enquiry.not_qualified", &facts(last));
+    assert_eq!(said, "Try 3 of openai/local gave no result: the answer is empty. It was the last: it goes on without.");
+    let result = |more: serde_json::Value| {
+        let mut all =
+            json!({"qualifier": "openai/local", "request_type": "quote", "qualified": true, "confidence_percent": 82, "uncertain": false});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        says("enquiry.qualified", &facts(all))
+    };
+    let begin = "openai/local called it quote, worth a follow-up, with 82 % confidence";
+    assert_eq!(result(json!({"arrival_to_result_ms": 850})), format!("{begin}, 850 ms after the arrival."));
+    let again = result(json!({"run_to_result_ms": 9, "kept": true}));
+    assert_eq!(again, format!("{begin}, 9 ms after the run began. It is kept as the latest result."));
+    let again = result(json!({"run_to_result_ms": 9, "kept": false, "suspect": "its text speaks to the model"}));
+    let end = "A person should look: its text speaks to the model. The earlier result stays.";
+    assert_eq!(again, format!("{begin}, 9 ms after the run began. {end}"));
+}
