@@ -83,6 +83,7 @@ impl Book {
         }
         let mut items = Vec::with_capacity(arrival.items.len());
         let mut owner = None;
+        let mut files = Vec::new();
         for (n, item) in (0_u32..).zip(arrival.items) {
             let (before, look_alike) = match &item {
                 Item::Enquiry(proposal) => (self.before(&arrival.delivery.source, proposal), proposal.candidate.look_alike),
@@ -91,6 +92,7 @@ impl Book {
             let delivery = Delivery { item: n, ..arrival.delivery.clone() };
             let entered = accept::enter(delivery, item, &before, arrival.by.as_deref());
             if let Some(enquiry) = entered.enquiry {
+                files.extend(accept::files(&enquiry));
                 self.insert_enquiry(enquiry, look_alike);
             }
             owner = owner.or_else(|| entered.delivery.enquiry.clone());
@@ -103,6 +105,11 @@ impl Book {
             items.push(entered.delivery);
         }
         self.put_blob(arrival.body, owner.as_ref(), arrival.delivery.at);
+        for file in arrival.files {
+            if files.contains(&file.digest()) {
+                self.put_blob(file, owner.as_ref(), arrival.delivery.at);
+            }
+        }
         Ok(Receipt { items })
     }
 

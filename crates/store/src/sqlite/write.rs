@@ -15,13 +15,14 @@ use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
 use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Proposal, Receipt, Review, Step, TargetState, Verdict};
 
-pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Error> {
+pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Error> {
     if let Some(id) = &arrival.undoes {
-        undo(txn, id, &arrival)?;
+        undo(txn, id, arrival)?;
     }
     let mut items = Vec::with_capacity(arrival.items.len());
     let mut owner = None;
-    for (n, item) in (0_u32..).zip(arrival.items) {
+    let mut files = Vec::new();
+    for (n, item) in (0_u32..).zip(arrival.items.iter().cloned()) {
         let before = match &item {
             Item::Enquiry(proposal) => before(txn, &arrival.delivery.source, proposal)?,
             Item::Aside { .. } => Before { known: Vec::new(), recent: None },
@@ -31,6 +32,7 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
         let entered = accept::enter(delivery, item, &before, arrival.by.as_deref());
         if let Some(enquiry) = &entered.enquiry {
             insert_enquiry(txn, enquiry, look_alike.as_ref())?;
+            files.extend(accept::files(enquiry));
         }
         owner = owner.or_else(|| entered.delivery.enquiry.clone());
         insert_delivery(txn, &entered.delivery)?;
@@ -44,6 +46,9 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
     }
     let owner = owner.as_ref().map(EnquiryId::as_str);
     put_blob(txn, &arrival.body, owner, arrival.delivery.at)?;
+    for file in arrival.files.iter().filter(|file| !files.is_empty() && files.contains(&file.digest())) {
+        put_blob(txn, file, owner, arrival.delivery.at)?;
+    }
     Ok(Receipt { items })
 }
 
