@@ -47,9 +47,9 @@ impl Ambiguity {
     pub fn at(field: &str, place: &Place, body: &Tree, is_damaged: bool, is_exact: bool) -> Option<Self> {
         let Place::Body(pointer) = place else { return None };
         let every = body.every(pointer);
-        let said = |value: &Option<&Tree>| value.filter(|value| **value != Tree::Null).cloned().map(comparable);
-        let first = every.first().map(said);
-        let why = if every.iter().skip(1).any(|value| Some(said(value)) != first) {
+        let said = |value: Option<&Tree>| value.filter(|value| **value != Tree::Null).cloned().map(comparable);
+        let first = said(every.first().copied().flatten());
+        let why = if every.iter().skip(1).any(|value| said(*value) != first) {
             Doubt::Repeated
         } else {
             // Every way leads to the same, so one of them will do.
@@ -78,7 +78,7 @@ impl Ambiguity {
 fn comparable(value: Tree) -> Tree {
     match value {
         Tree::Number(text) => Tree::Text(text),
-        other => other,
+        other @ (Tree::Null | Tree::Bool(_) | Tree::Text(_) | Tree::List(_) | Tree::Map(_)) => other,
     }
 }
 

@@ -15,4 +15,4 @@ pub use doubt::{Ambiguity, Doubt};
 pub use judge::{Candidate, Judgement, Known, judge};
 pub use key::{Basis, Key};
 pub use place::{Headers, Place, PlaceError};
-pub use rule::{ContactPlaces, Identity, Rule, TimeRule, Unidentified};
+pub use rule::{ContactPlaces, Identity, Rule, Sent, TimeRule, Unidentified};

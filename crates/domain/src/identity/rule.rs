@@ -87,6 +87,17 @@ pub enum Unidentified {
     UnreadableTime(String),
 }
 
+/// A body as it was read. `lost`: digest of what had to be replaced in it for it to be read at all.
+///
+/// That counts as content: two bodies that differ only there are two, although they read alike (I3).
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// What was read.
+    pub body: &'a Tree,
+    /// What is not to be seen in it any more.
+    pub lost: Option<&'a Digest>,
+}
+
 /// What the bases are read from, with the content digest that two of them need.
 struct Reading<'a> {
     body: &'a Tree,
@@ -106,27 +117,27 @@ impl Rule {
         fields: &Fields,
         secret: &BookSecret,
     ) -> Result<Identity, Unidentified> {
-        self.read_mended(source, body, None, headers, fields, secret)
+        self.read_mended(source, Sent { body, lost: None }, headers, fields, secret)
     }
 
-    /// Reads the identity of one delivery. `lost`: digest of what had to be replaced in its body for it to be read at all.
-    /// That counts as content: two bodies that differ only there are two, although they read alike (I3).
+    /// Reads the identity of one delivery.
     pub fn read_mended(
         &self,
         source: &str,
-        body: &Tree,
-        lost: Option<&Digest>,
+        sent: Sent<'_>,
         headers: &Headers,
         fields: &Fields,
         secret: &BookSecret,
     ) -> Result<Identity, Unidentified> {
-        let body = &*body.opened(&self.embedded);
-        let content = content::digest(body, &self.volatile, self.address.as_ref(), secret);
-        let content = match lost {
-            Some(lost) => secret.fingerprint("content-mended", [content.as_bytes().as_slice(), lost.as_bytes()]),
-            None => content,
-        };
-        let ambiguous = self.ambiguous(body, lost.is_some());
+        let (body, lost_inside) = sent.body.opened(&self.embedded);
+        let body = &*body;
+        let mut content = content::digest(body, &self.volatile, self.address.as_ref(), secret);
+        let is_damaged = sent.lost.is_some() || !lost_inside.is_empty();
+        if is_damaged {
+            let lost = sent.lost.map_or(&[][..], |lost| lost.as_bytes());
+            content = secret.fingerprint("content-mended", [content.as_bytes().as_slice(), lost, &lost_inside]);
+        }
+        let ambiguous = self.ambiguous(body, is_damaged);
         let reading = Reading { body, headers, fields, secret, content };
         let (basis, value, ambiguous_time) = if let Some(ids) = self.submission(&reading) {
             (Basis::Submission, ids, false)
@@ -162,7 +173,8 @@ impl Rule {
         let ids = self.submission.iter().map(|place| ("submission", place, true));
         let has_id = !self.submission.is_empty() && self.submission.iter().all(|place| place.id(body, &[]).is_some());
         let time = self.time.iter().filter(|_| !has_id);
-        let times = time.flat_map(|time| std::iter::once(("time", &time.at, false)).chain(time.with.iter().map(|with| ("with", with, false))));
+        let times =
+            time.flat_map(|time| std::iter::once(("time", &time.at, false)).chain(time.with.iter().map(|with| ("with", with, false))));
         ids.chain(times).filter_map(|(field, place, is_id)| Ambiguity::at(field, place, body, is_damaged, is_id)).collect()
     }
 

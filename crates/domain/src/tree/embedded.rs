@@ -9,19 +9,19 @@ use super::{Pointer, Tree};
 
 impl Tree {
     /// The tree with the texts at these places read as JSON; itself, where there is nothing to read. A place may stand below
-    /// an earlier one.
-    pub fn opened(&self, places: &[Pointer]) -> Cow<'_, Self> {
-        let mut tree = Cow::Borrowed(self);
+    /// an earlier one. Beside it, what was replaced in such a text for it to be read.
+    pub fn opened(&self, places: &[Pointer]) -> (Cow<'_, Self>, Vec<u8>) {
+        let (mut tree, mut lost) = (Cow::Borrowed(self), Vec::new());
         for place in places {
             let Some(Self::Text(text)) = tree.at(place) else { continue };
-            let read = Self::from_json_mended(text).map(|(read, _)| read);
-            if let Ok(read @ (Self::Map(_) | Self::List(_))) = read
+            if let Ok((read @ (Self::Map(_) | Self::List(_)), mended)) = Self::from_json_mended(text)
                 && let Some(slot) = tree.to_mut().at_mut(place)
             {
                 *slot = read;
+                lost.extend(mended.lost);
             }
         }
-        tree
+        (tree, lost)
     }
 
     fn at_mut(&mut self, pointer: &Pointer) -> Option<&mut Self> {
@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn json_inside_a_text_is_read_where_the_source_says_so() {
         let tree = Tree::from_json(r#"{"raw":"{\"id\":9007199254740993,\"deep\":\"[1]\"}","other":"{\"id\":1}"}"#).unwrap();
-        let opened = tree.opened(&[pointer("/raw"), pointer("/raw/deep")]);
+        let (opened, lost) = tree.opened(&[pointer("/raw"), pointer("/raw/deep")]);
+        assert_eq!(lost, b"");
         let leaf = |at: &str| opened.at(&pointer(at)).and_then(Tree::leaf).map(str::to_owned);
         assert_eq!(leaf("/raw/id").as_deref(), Some("9007199254740993"));
         assert_eq!(leaf("/raw/deep/0").as_deref(), Some("1"));
@@ -55,7 +56,13 @@ mod tests {
     fn what_is_no_json_stays_the_text_it_is() {
         for body in [r#"{"raw":"{broken"}"#, r#"{"raw":"7"}"#, r#"{"raw":7}"#, "{}", "[]"] {
             let tree = Tree::from_json(body).unwrap();
-            assert!(matches!(tree.opened(&[pointer("/raw")]), Cow::Borrowed(_)), "{body}");
+            assert!(matches!(tree.opened(&[pointer("/raw")]), (Cow::Borrowed(_), lost) if lost.is_empty()), "{body}");
         }
+    }
+
+    #[test]
+    fn what_is_lost_in_such_a_text_is_told() {
+        let tree = Tree::from_json(r#"{"raw":"{\"m\":\"\\ud83d\"}"}"#).unwrap();
+        assert_eq!(tree.opened(&[pointer("/raw")]).1, br"\ud83d");
     }
 }

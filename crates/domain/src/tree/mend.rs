@@ -56,7 +56,7 @@ fn mend(text: &str) -> Option<(String, Mended)> {
             },
             0..0x20 if in_string => {
                 out.push_str(&text[copied..at]);
-                out.push_str(&format!("\\u{byte:04x}"));
+                out.extend(format!("\\u{byte:04x}").chars());
                 mended.controls = mended.controls.saturating_add(1);
                 copied = at + 1;
                 1

@@ -73,12 +73,9 @@ mod tests {
 
     #[test]
     fn repeated_names_are_counted_at_every_depth() {
-        for (body, repeats) in [
-            (r#"{"a":1,"b":2}"#, 0),
-            (r#"{"a":1,"a":1,"a":2}"#, 2),
-            (r#"[{"a":{"b":1,"b":1}},{"c":1,"c":2}]"#, 2),
-            ("7", 0),
-        ] {
+        for (body, repeats) in
+            [(r#"{"a":1,"b":2}"#, 0), (r#"{"a":1,"a":1,"a":2}"#, 2), (r#"[{"a":{"b":1,"b":1}},{"c":1,"c":2}]"#, 2), ("7", 0)]
+        {
             assert_eq!(Tree::from_json(body).unwrap().repeats(), repeats, "{body}");
         }
         let many: Vec<String> = (0..40).map(|n| format!("\"k{}\":0", n % 20)).collect();

@@ -5,6 +5,9 @@ use toml::de::DeValue;
 use super::path::Path;
 use super::section::{Given, Section};
 
+/// A key of the user's own: where it stands, its name, and its texts, each with its path.
+pub(super) type Named = (Path, String, Vec<(Path, String)>);
+
 impl Section<'_> {
     /// One value, or a list of them, each with its path. Where it is absent: none.
     pub(super) fn values(&self, key: &'static str) -> Vec<(Path, &DeValue<'_>)> {
@@ -29,16 +32,16 @@ impl Section<'_> {
 
     /// A table whose keys are the user's own, its values texts.
     pub(super) fn pairs(&self, key: &'static str) -> Vec<(Path, String, String)> {
-        let one = |(at, name, mut texts): (Path, String, Vec<(Path, String)>)| texts.pop().map(|(_, text)| (at, name, text));
+        let one = |(at, name, mut texts): Named| texts.pop().map(|(_, text)| (at, name, text));
         self.groups(key, false).into_iter().filter_map(one).collect()
     }
 
     /// A table whose keys are the user's own, its values a text or a list of texts, each with its path.
-    pub(super) fn lists(&self, key: &'static str) -> Vec<(Path, String, Vec<(Path, String)>)> {
+    pub(super) fn lists(&self, key: &'static str) -> Vec<Named> {
         self.groups(key, true)
     }
 
-    fn groups(&self, key: &'static str, with_lists: bool) -> Vec<(Path, String, Vec<(Path, String)>)> {
+    fn groups(&self, key: &'static str, with_lists: bool) -> Vec<Named> {
         let path = self.path.key(key);
         let table = match self.given(key) {
             Some(Given::Toml(DeValue::Table(table))) => table,

@@ -225,9 +225,10 @@ fn embedded(section: &Section<'_>) -> Vec<Pointer> {
 
 fn channel(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    match !text.is_empty() && text.len() <= 40 && text.chars().all(is_plain) {
-        true => Ok(text.to_owned()),
-        false => Err("`channel` is a word of letters, digits, - and _, e.g. form, email, chat or ads".to_owned()),
+    if !text.is_empty() && text.len() <= 40 && text.chars().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("`channel` is a word of letters, digits, - and _, e.g. form, email, chat or ads".to_owned())
     }
 }
 

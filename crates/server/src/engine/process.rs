@@ -125,7 +125,11 @@ impl Engine {
         }
         if !enquiry.flags.ambiguous.is_empty() {
             let doubts: Vec<String> = enquiry.flags.ambiguous.iter().map(domain::identity::Ambiguity::words).collect();
-            open(ReviewKind::Ambiguous, &format!("who or what it is does not stand for certain in what was sent: {}", doubts.join("; ")), None);
+            open(
+                ReviewKind::Ambiguous,
+                &format!("who or what it is does not stand for certain in what was sent: {}", doubts.join("; ")),
+                None,
+            );
         }
         if let Some(doubt) = doubt {
             open(ReviewKind::Qualification, doubt.sentence(), None);

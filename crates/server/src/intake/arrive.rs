@@ -127,7 +127,7 @@ impl Intake {
 }
 
 /// What an authentic request asks the store to enter.
-pub(super) fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
+pub fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
     let declared = |name| declared(&raw.headers, name);
     let max = source.body_max.saturating_mul(body::UNPACKED_TIMES);
     let read = body::read(declared("content-type").as_deref(), declared("content-encoding").as_deref(), &raw.body, max);

@@ -80,7 +80,9 @@ pub fn read(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &
         repairs.add(Repair::Nul, nuls(tree));
     }
     if let Content::Lines(lines) = &content {
-        lines.iter().for_each(|(_, line)| repairs.join(line));
+        for (_, line) in lines {
+            repairs.join(line);
+        }
     }
     Ok(Body { content, repairs, files })
 }
@@ -100,8 +102,13 @@ impl Kind {
     fn declared(essence: &str) -> Option<Self> {
         match essence {
             "application/json" | "text/json" => Some(Self::Json),
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/json-lines" | "application/x-jsonlines"
-            | "application/jsonlines" | "application/x-json-stream" => Some(Self::Lines),
+            "application/x-ndjson"
+            | "application/ndjson"
+            | "application/jsonl"
+            | "application/json-lines"
+            | "application/x-jsonlines"
+            | "application/jsonlines"
+            | "application/x-json-stream" => Some(Self::Lines),
             "application/x-www-form-urlencoded" => Some(Self::Form),
             "multipart/form-data" => Some(Self::Multipart),
             "text/plain" => Some(Self::Text),
@@ -126,7 +133,7 @@ fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Rep
                 Ok(Content::One(tree))
             }
             // Called multipart, and something else.
-            Err(why) => other(declared, &charset::of_body(bytes, None, repairs), repairs).unwrap_or(Err(why)),
+            Err(why) => other(declared, &charset::of_body(bytes, None, repairs), bytes, repairs).unwrap_or(Err(why)),
         };
     }
     let text = charset::of_body(bytes, media.charset.as_deref(), repairs);
@@ -136,7 +143,7 @@ fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Rep
         None | Some(Kind::Multipart) => Err(not_read(&media.essence)),
         Some(_) if first.is_none() => Err(Unreadable::because("the body is empty")),
         Some(Kind::Json) => json::read(&text, repairs).map(Content::One),
-        Some(Kind::Lines) => lines(&text, repairs),
+        Some(Kind::Lines) => lines(&text, bytes, repairs),
         Some(Kind::Form) if looks_like_json => Err(not_read("")),
         Some(Kind::Form) => urlencoded::read(&text, media.charset.as_deref(), repairs).map(Content::One),
         Some(Kind::Text) if looks_like_json || urlencoded::is_plainly(&text, 2) => Err(not_read("")),
@@ -144,7 +151,7 @@ fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Rep
     };
     match (read, declared) {
         (Ok(read), _) => Ok(read),
-        (Err(why), _) if first.is_some() => match (other(declared, &text, repairs), declared) {
+        (Err(why), _) if first.is_some() => match (other(declared, &text, bytes, repairs), declared) {
             (Some(read), _) => read,
             // It only looked like something else.
             (None, Some(Kind::Form)) => urlencoded::read(&text, media.charset.as_deref(), repairs).map(Content::One),
@@ -157,11 +164,11 @@ fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Rep
 
 /// What the body is instead, if that is plain. A body that looks like JSON and is not says where it breaks, unless it is
 /// something else by its declaration.
-fn other(declared: Option<Kind>, text: &str, repairs: &mut Repairs) -> Option<Result<Content, Unreadable>> {
+fn other(declared: Option<Kind>, text: &str, bytes: &[u8], repairs: &mut Repairs) -> Option<Result<Content, Unreadable>> {
     let looks_like_json = text.trim_ascii_start().starts_with(['{', '[']);
     if looks_like_json && !matches!(declared, Some(Kind::Lines)) && json::is_lines(text) && Tree::from_json(text).is_err() {
         repairs.one(Repair::Type);
-        return Some(json::read_lines(text).map(Content::Lines));
+        return Some(json::read_lines(text, bytes, repairs).map(Content::Lines));
     }
     if looks_like_json && !matches!(declared, Some(Kind::Json | Kind::Lines)) {
         let mut own = Repairs::default();
@@ -184,7 +191,7 @@ fn other(declared: Option<Kind>, text: &str, repairs: &mut Repairs) -> Option<Re
 }
 
 /// Lines; one JSON value that is written over several lines is no batch.
-fn lines(text: &str, repairs: &mut Repairs) -> Result<Content, Unreadable> {
+fn lines(text: &str, bytes: &[u8], repairs: &mut Repairs) -> Result<Content, Unreadable> {
     let is_one_line = !text.trim_ascii().contains('\n');
     if !is_one_line || text.trim_ascii_start().starts_with('[') {
         let mut own = Repairs::default();
@@ -198,7 +205,7 @@ fn lines(text: &str, repairs: &mut Repairs) -> Result<Content, Unreadable> {
     if urlencoded::is_plainly(text, 1) {
         return Err(not_read(""));
     }
-    json::read_lines(text).map(Content::Lines)
+    json::read_lines(text, bytes, repairs).map(Content::Lines)
 }
 
 fn plain(text: &str) -> Tree {
@@ -225,9 +232,7 @@ fn nuls(tree: &Tree) -> u32 {
         Tree::Null | Tree::Bool(_) | Tree::Number(_) => 0,
         Tree::Text(text) => count(text),
         Tree::List(items) => items.iter().map(nuls).fold(0, u32::saturating_add),
-        Tree::Map(members) => {
-            members.iter().map(|(name, value)| count(name).saturating_add(nuls(value))).fold(0, u32::saturating_add)
-        }
+        Tree::Map(members) => members.iter().map(|(name, value)| count(name).saturating_add(nuls(value))).fold(0, u32::saturating_add),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use domain::digest::BookSecret;
 use domain::enquiry::Attachment;
-use domain::identity::{Basis, Candidate, Headers, Identity, Rule};
+use domain::identity::{Basis, Candidate, Headers, Identity, Rule, Sent};
 use domain::ids::RunId;
 use domain::time::{Entropy, UtcMs};
 use domain::tree::{Pointer, Tree};
@@ -169,11 +169,12 @@ impl Reader<'_> {
         let source = self.source;
         // What was replaced elsewhere in the body says nothing of this item.
         let lost = repairs.lost_digest().filter(|_| item.has(char::REPLACEMENT_CHARACTER));
-        let opened = item.opened(&source.rule.embedded);
-        let Mapped { mut fields, notes, mut ambiguous, attached } = map::fields(&source.map, &opened, self.headers, lost.is_some());
+        let (opened, lost_inside) = item.opened(&source.rule.embedded);
+        let is_damaged = lost.is_some() || !lost_inside.is_empty();
+        let Mapped { mut fields, notes, mut ambiguous, attached } = map::fields(&source.map, &opened, self.headers, is_damaged);
         fields.timestamp = fields.occurred_at.as_deref().and_then(|sent| source.rule.instant(sent)).map(|at| at.to_string());
         fields.channel.get_or_insert_with(|| source.channel.clone());
-        let read = |rule: &Rule| rule.read_mended(&source.id, item, lost, self.headers, &fields, self.secret);
+        let read = |rule: &Rule| rule.read_mended(&source.id, Sent { body: item, lost }, self.headers, &fields, self.secret);
         // What an earlier version cannot read it never entered, so there is nothing to be found under it.
         let earlier: Vec<Identity> = source.earlier.iter().filter_map(|rule| read(rule).ok()).collect();
         let identity = match read(&source.rule) {

@@ -64,10 +64,8 @@ channel = "shop"
 identity = { submission = "header:X-Shopify-Event-Id" }
 map = { "contact.name" = ["/first_name", "/last_name"], "contact.email" = "/email", message = "/note", occurred_at = "header:X-Shopify-Triggered-At" }
 "#;
-const SHOPIFY_HEADERS: &[(&str, &str)] = &[
-    ("x-shopify-event-id", "98880550-7158-44d4-b7cd-2c97c8a091b5"),
-    ("x-shopify-triggered-at", "2024-08-07T22:51:14.136738016Z"),
-];
+const SHOPIFY_HEADERS: &[(&str, &str)] =
+    &[("x-shopify-event-id", "98880550-7158-44d4-b7cd-2c97c8a091b5"), ("x-shopify-triggered-at", "2024-08-07T22:51:14.136738016Z")];
 
 pub fn rows() -> Vec<Row> {
     let mut rows = forms();
@@ -295,7 +293,10 @@ map = { "contact.name" = "/field_data/0/values", "contact.email" = "/field_data/
                     .at("2026-03-02T09:15:04+0000", "2026-03-02T09:15:04Z"),
             ],
         ),
-        none("meta-leadgen/lead_retrieval_test_lead.json", "a test lead without a mark: its placeholder text is for the provider's kind to know"),
+        none(
+            "meta-leadgen/lead_retrieval_test_lead.json",
+            "a test lead without a mark: its placeholder text is for the provider's kind to know",
+        ),
         row(
             "meta-leadgen/leadgen_batch_numeric_ids.json",
             JSON,
@@ -463,17 +464,16 @@ map = { "contact.phone" = "/from", message = "/text/body", occurred_at = "/times
             "whatsapp-cloud/image_with_url.json",
             JSON,
             WHATSAPP,
-            vec![
-                {
-                    let mut item = chat("s:submission:wamid.IMG==").name("Avery Sample").message("le salon").at("1772442950", "2026-03-02T09:15:50Z");
-                    item.fields["attachments"] = serde_json::json!([{
-                        "content_type": "image/jpeg",
-                        "url": "https://lookaside.example.com/whatsapp_business/attachments/?mid=65463453&source=webhook&ext=1772443250&hash=synthetic",
-                        "fetched": false
-                    }]);
-                    item
-                },
-            ],
+            vec![{
+                let mut item =
+                    chat("s:submission:wamid.IMG==").name("Avery Sample").message("le salon").at("1772442950", "2026-03-02T09:15:50Z");
+                item.fields["attachments"] = serde_json::json!([{
+                    "content_type": "image/jpeg",
+                    "url": "https://lookaside.example.com/whatsapp_business/attachments/?mid=65463453&source=webhook&ext=1772443250&hash=synthetic",
+                    "fetched": false
+                }]);
+                item
+            }],
         ),
         row(
             "whatsapp-cloud/text.json",

@@ -26,7 +26,9 @@ fn quirk(file: &'static str, item: Item) -> Row {
 
 pub fn rows() -> Vec<Row> {
     let second = [("sub_1", "Need 40 chairs"), ("sub_2", "And 4 tables")];
-    let second = second.map(|(id, message)| Item { key: if id == "sub_1" { "s:submission:sub_1" } else { "s:submission:sub_2" }, ..avery() }.message(message));
+    let second = second.map(|(id, message)| {
+        Item { key: if id == "sub_1" { "s:submission:sub_1" } else { "s:submission:sub_2" }, ..avery() }.message(message)
+    });
     vec![
         row("quirks/array_of_two.json", JSON, BATCH, second.into_iter().collect()),
         quirk("quirks/bigint_id.json", Item { key: "s:submission:6084250982513018472", ..avery() }.message("a")),

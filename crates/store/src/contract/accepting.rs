@@ -166,7 +166,8 @@ pub(super) async fn a_delivery_let_in_again_carries_nothing_of_its_old_verdict(h
         first_at: Some(at(0)),
         ..quarantined
     };
-    let arrival = Arrival { delivery, body, files: vec![], items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()), undoes: None };
+    let arrival =
+        Arrival { delivery, body, files: vec![], items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()), undoes: None };
     let item = store.accept(arrival).await.unwrap().items.remove(0);
     assert_eq!((item.verdict, &item.reason, item.duplicate_suppressed), (Verdict::Accepted, &None, false));
     assert_eq!((&item.first_delivery, item.first_at), (&None, None));

@@ -3,7 +3,7 @@
 use domain::tree::Tree;
 
 use super::repairs::{Repair, Repairs};
-use super::{Lines, Unreadable};
+use super::{Lines, Unreadable, charset};
 
 /// More lines than this are no batch that is split.
 const LINES_MAX: usize = 100_000;
@@ -33,18 +33,40 @@ pub(super) fn is_lines(text: &str) -> bool {
     first && lines.next().is_some_and(|line| line.starts_with('{'))
 }
 
-/// Reads a line each. A line that cannot be read does not spoil the others.
-pub(super) fn read_lines(text: &str) -> Result<Lines, Unreadable> {
+/// Reads a line each. A line that cannot be read does not spoil the others, and what is lost in one is its own.
+pub(super) fn read_lines(text: &str, bytes: &[u8], repairs: &mut Repairs) -> Result<Lines, Unreadable> {
     let mut read = Vec::new();
-    for line in lines(text) {
-        if read.len() == LINES_MAX {
-            return Err(Unreadable::because(format!("the body has more than {LINES_MAX} lines")));
+    if repairs.count(Repair::Transcoded) > 0 {
+        for line in lines(text) {
+            // What was lost in another encoding cannot be told line by line: then it is each line's.
+            let mut own = Repairs::default();
+            own.take_lost(repairs);
+            let tree = line_of(line, &mut own);
+            push(&mut read, (tree, own))?;
         }
-        let mut repairs = Repairs::default();
-        let tree = self::read(line, &mut repairs).map_err(|e| Unreadable::because(e.to_string().replacen("the body", "the line", 1)));
-        read.push((tree, repairs));
+        return Ok(read);
+    }
+    repairs.forget_lost();
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
+        let mut own = Repairs::default();
+        let text = charset::of_part(line, None, &mut own);
+        let tree = line_of(&text, &mut own);
+        push(&mut read, (tree, own))?;
     }
     Ok(read)
+}
+
+fn line_of(line: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable> {
+    read(line, repairs).map_err(|e| Unreadable::because(e.to_string().replacen("the body", "the line", 1)))
+}
+
+fn push(read: &mut Lines, line: (Result<Tree, Unreadable>, Repairs)) -> Result<(), Unreadable> {
+    if read.len() == LINES_MAX {
+        return Err(Unreadable::because(format!("the body has more than {LINES_MAX} lines")));
+    }
+    read.push(line);
+    Ok(())
 }
 
 /// The lines that say something.

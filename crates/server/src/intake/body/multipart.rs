@@ -151,9 +151,9 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn read(number: usize, bytes: &'a [u8], repairs: &mut Repairs) -> Result<Self, Unreadable> {
-        let (header, content) = header_and_content(bytes)
-            .filter(|(header, _)| header.len() <= HEADERS_MAX)
-            .ok_or_else(|| Unreadable::because(format!("part {number} of the form has no header, or one longer than {HEADERS_MAX} bytes")))?;
+        let (header, content) = header_and_content(bytes).filter(|(header, _)| header.len() <= HEADERS_MAX).ok_or_else(|| {
+            Unreadable::because(format!("part {number} of the form has no header, or one longer than {HEADERS_MAX} bytes"))
+        })?;
         let header = charset::of_part(header, None, repairs);
         // A folded header goes on in the next line.
         let header = header.replace("\r\n", "\n").replace("\n ", " ").replace("\n\t", " ");
@@ -174,7 +174,8 @@ impl<'a> Part<'a> {
 
     /// What is declared as no text and is none is a file, also without a name.
     fn is_binary(&self) -> bool {
-        let is_text = |kind: &str| kind.starts_with("text/") || kind.contains("json") || kind.contains("urlencoded") || kind.contains("xml");
+        let is_text =
+            |kind: &str| kind.starts_with("text/") || kind.contains("json") || kind.contains("urlencoded") || kind.contains("xml");
         self.content_type.as_deref().is_some_and(|kind| !is_text(kind)) && std::str::from_utf8(self.content).is_err()
     }
 }

@@ -91,6 +91,17 @@ impl Repairs {
         }
     }
 
+    /// What was lost in all of a body is lost in this part too; it is counted there.
+    pub(super) fn take_lost(&mut self, whole: &Self) {
+        self.lost = whole.lost;
+    }
+
+    /// What was replaced in all of it is no matter of the whole any more: its parts are read anew, each by itself.
+    pub(super) fn forget_lost(&mut self) {
+        self.counts.remove(&Repair::Undecodable);
+        self.lost = None;
+    }
+
     /// How often that was done.
     pub fn count(&self, kind: Repair) -> u32 {
         self.counts.get(&kind).copied().unwrap_or_default()

@@ -234,9 +234,14 @@ fn packed_bodies_are_unpacked_up_to_a_bound() {
     };
     let bare = zlib[2..zlib.len() - 4].to_vec();
     let unpacked = |encoding: Option<&str>, bytes: &[u8]| super::read(JSON, encoding, bytes, 64).map(|body| body.repairs.on_record());
-    for (encoding, bytes) in
-        [("gzip", gzip(json)), ("X-GZip", gzip(json)), ("deflate", zlib), ("deflate", bare), ("gzip, gzip", gzip(&gzip(json))), ("identity", json.to_vec())]
-    {
+    for (encoding, bytes) in [
+        ("gzip", gzip(json)),
+        ("X-GZip", gzip(json)),
+        ("deflate", zlib),
+        ("deflate", bare),
+        ("gzip, gzip", gzip(&gzip(json))),
+        ("identity", json.to_vec()),
+    ] {
         assert_eq!(unpacked(Some(encoding), &bytes).unwrap().len(), 0, "{encoding}");
     }
     for (encoding, bytes) in [(None, gzip(json)), (Some("gzip"), json.to_vec()), (Some("deflate"), json.to_vec())] {

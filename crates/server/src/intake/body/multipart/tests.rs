@@ -86,7 +86,9 @@ fn the_same_parts_as_a_library_reads() {
 #[test]
 fn an_untouched_file_input_is_none_and_an_empty_file_is_one() {
     let part = |name: &str| {
-        format!("--X\r\nContent-Disposition: form-data; name=\"f\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--X--\r\n")
+        format!(
+            "--X\r\nContent-Disposition: form-data; name=\"f\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--X--\r\n"
+        )
     };
     let (tree, files, _) = form(Some("X"), part("").as_bytes()).unwrap();
     assert_eq!((tree, files.len()), (Tree::Map(vec![]), 0));
