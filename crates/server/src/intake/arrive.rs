@@ -129,8 +129,7 @@ impl Intake {
 /// What an authentic request asks the store to enter.
 pub fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
     let declared = |name| declared(&raw.headers, name);
-    let max = source.body_max.saturating_mul(body::UNPACKED_TIMES);
-    let read = body::read(declared("content-type").as_deref(), declared("content-encoding").as_deref(), &raw.body, max);
+    let read = body::read(declared("content-type").as_deref(), declared("content-encoding").as_deref(), &raw.body, source.body_max);
     let headers = source.read_headers(&raw.headers);
     let tree = read.as_ref().ok().and_then(Body::tree);
     let (request_id, attempt) = (source.request_id(&headers, tree), source.attempt(&headers, tree));

@@ -20,7 +20,6 @@ pub use file::File;
 pub(super) use file::safe_name;
 use media::Media;
 pub use repairs::{Repair, Repairs};
-pub use unpack::UNPACKED_TIMES;
 
 /// Why a body could not be read. No value of the body is in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

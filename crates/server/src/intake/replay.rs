@@ -67,8 +67,7 @@ impl Intake {
         // The windows count from the arrival: what was the same event then is not another one for being read late.
         let (arrived, secret, entropy) = (first.at, self.store.secret(), &*self.entropy);
         let reader = Reader { source, headers: &headers, arrived, now, secret, entropy };
-        let max = source.body_max.saturating_mul(body::UNPACKED_TIMES);
-        let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &bytes, max);
+        let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &bytes, source.body_max);
         let repairs = read.as_ref().map(|body| body.repairs.on_record()).unwrap_or_default();
         let (items, files) = reader.items(read);
         let items = only_open(&kept, items, as_separate)?;

@@ -40,7 +40,7 @@ pub struct SourceSetup {
     pub look_alike_window_ms: i64,
     /// A look-alike's effects wait for a person.
     pub hold_look_alikes: bool,
-    /// The longest body that is taken, in bytes; unpacked, one may be [`super::body::UNPACKED_TIMES`] times as long.
+    /// The longest body that is taken, in bytes; one that comes packed may be no longer when it is unpacked.
     pub body_max: usize,
 }
 

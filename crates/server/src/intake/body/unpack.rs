@@ -1,4 +1,5 @@
-//! Packed bodies: gzip and deflate, unpacked up to a bound. A few bytes may stand for more than any memory holds.
+//! Packed bodies: gzip and deflate, unpacked up to the length that a body may have. A few bytes may stand for more than any
+//! memory holds.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -7,9 +8,6 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::Unreadable;
 use super::repairs::{Repair, Repairs};
-
-/// How many times longer than `body_max` an unpacked body may be.
-pub const UNPACKED_TIMES: usize = 8;
 
 /// How often a body may be packed.
 const LAYERS_MAX: usize = 2;
