@@ -48,11 +48,11 @@ impl Ambiguity {
         let Place::Body(pointer) = place else { return None };
         let every = body.every(pointer);
         let said = |value: Option<&Tree>| value.filter(|value| **value != Tree::Null).cloned().map(comparable);
-        let differs = |first: &Option<&Tree>, others: &[Option<&Tree>]| {
-            let first = said(*first);
+        let differs = |first: Option<&Tree>, others: &[Option<&Tree>]| {
+            let first = said(first);
             others.iter().any(|value| said(*value) != first)
         };
-        let why = if every.split_first().is_some_and(|(first, others)| !others.is_empty() && differs(first, others)) {
+        let why = if every.split_first().is_some_and(|(first, others)| !others.is_empty() && differs(*first, others)) {
             Doubt::Repeated
         } else {
             // Every way leads to the same, so one of them will do.

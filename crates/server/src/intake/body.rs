@@ -117,47 +117,51 @@ impl Kind {
     }
 }
 
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Repairs) -> Result<Content, Unreadable> {
-    if bytes.trim_ascii().is_empty() {
-        return Err(Unreadable::because("the body is empty"));
-    }
     let declared = Kind::declared(&media.essence);
-    if declared == Some(Kind::Multipart) || multipart::is_plainly(bytes) {
+    let form = bytes.strip_prefix(MARK).unwrap_or(bytes);
+    if declared == Some(Kind::Multipart) || multipart::is_plainly(form) {
         let is_called_otherwise = declared != Some(Kind::Multipart);
-        repairs.add(Repair::Type, u32::from(is_called_otherwise));
-        let read = multipart::read(media.boundary.as_deref().filter(|_| !is_called_otherwise), bytes, repairs);
-        return match read {
+        let mut own = Repairs::default();
+        match multipart::read(media.boundary.as_deref().filter(|_| !is_called_otherwise), form, &mut own) {
             Ok((tree, read)) => {
+                repairs.add(Repair::Type, u32::from(is_called_otherwise));
+                repairs.add(Repair::ByteOrderMark, u32::from(form.len() < bytes.len()));
+                repairs.join(&own);
                 *files = read;
-                Ok(Content::One(tree))
+                return Ok(Content::One(tree));
             }
-            // Called multipart, and something else.
-            Err(why) => other(declared, &charset::of_body(bytes, None, repairs), bytes, repairs).unwrap_or(Err(why)),
-        };
+            // Called multipart, and perhaps something else.
+            Err(why) if !bytes.trim_ascii().is_empty() => {
+                let text = charset::of_body(bytes, None, repairs);
+                return other(declared, &text, bytes, repairs).unwrap_or(Err(why));
+            }
+            Err(_) => {}
+        }
     }
     let text = charset::of_body(bytes, media.charset.as_deref(), repairs);
-    let first = text.trim_ascii_start().bytes().next();
-    let looks_like_json = matches!(first, Some(b'{' | b'['));
-    let read = match declared {
-        None | Some(Kind::Multipart) => Err(not_read(&media.essence)),
-        Some(_) if first.is_none() => Err(Unreadable::because("the body is empty")),
+    if text.trim_ascii().is_empty() {
+        return Err(Unreadable::because("the body is empty"));
+    }
+    let form = |repairs: &mut Repairs| urlencoded::read(&text, media.charset.as_deref(), repairs).map(Content::One);
+    let looks_like_json = text.trim_ascii_start().starts_with(['{', '[']);
+    let as_declared = match declared {
         Some(Kind::Json) => json::read(&text, repairs).map(Content::One),
         Some(Kind::Lines) => lines(&text, bytes, repairs),
-        Some(Kind::Form) if looks_like_json => Err(not_read("")),
-        Some(Kind::Form) => urlencoded::read(&text, media.charset.as_deref(), repairs).map(Content::One),
-        Some(Kind::Text) if looks_like_json || urlencoded::is_plainly(&text, 2) => Err(not_read("")),
-        Some(Kind::Text) => Ok(Content::One(plain(&text))),
+        Some(Kind::Form) if !looks_like_json => return form(repairs),
+        Some(Kind::Text) if !looks_like_json && !urlencoded::is_plainly(&text, 2) => return Ok(Content::One(plain(&text))),
+        Some(Kind::Form | Kind::Text | Kind::Multipart) | None => Err(not_read(&media.essence)),
     };
-    match (read, declared) {
-        (Ok(read), _) => Ok(read),
-        (Err(why), _) if first.is_some() => match (other(declared, &text, bytes, repairs), declared) {
-            (Some(read), _) => read,
-            // It only looked like something else.
-            (None, Some(Kind::Form)) => urlencoded::read(&text, media.charset.as_deref(), repairs).map(Content::One),
-            (None, Some(Kind::Text)) => Ok(Content::One(plain(&text))),
-            (None, _) => Err(why),
-        },
-        (Err(_), _) => Err(Unreadable::because("the body is empty")),
+    match as_declared {
+        Ok(read) => Ok(read),
+        Err(why) => other(declared, &text, bytes, repairs).unwrap_or_else(|| match declared {
+            // They only looked like something else.
+            Some(Kind::Form) => form(repairs),
+            Some(Kind::Text) => Ok(Content::One(plain(&text))),
+            Some(Kind::Json | Kind::Lines | Kind::Multipart) | None => Err(why),
+        }),
     }
 }
 

@@ -118,7 +118,7 @@ impl DeliveryView {
     }
 }
 
-/// What was mended, in words: `1 lone_surrogate, 2 nul`. `None` if nothing was.
+/// What was mended, in words: `1 lone surrogate, 2 nul`. `None` if nothing was.
 pub fn mended(repairs: &BTreeMap<String, u32>) -> Option<String> {
     let told: Vec<String> = repairs.iter().map(|(kind, count)| format!("{count} {}", kind.replace('_', " "))).collect();
     (!told.is_empty()).then(|| told.join(", "))

@@ -11,7 +11,6 @@ const LINES_MAX: usize = 100_000;
 /// Reads one JSON object or list. NULs behind it are what a program left that ends its texts with one.
 pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable> {
     let body = text.trim_end_matches('\0');
-    repairs.add(Repair::Nul, u32::try_from(text.len() - body.len()).unwrap_or(u32::MAX));
     let (tree, mended) = Tree::from_json_mended(body).map_err(|e| Unreadable::because(format!("the body is {e}")))?;
     match &tree {
         Tree::Map(_) | Tree::List(_) => {}
@@ -19,6 +18,7 @@ pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable
             return Err(Unreadable::because("the body is a single JSON value, and neither an object nor a list"));
         }
     }
+    repairs.add(Repair::Nul, u32::try_from(text.len() - body.len()).unwrap_or(u32::MAX));
     repairs.add(Repair::Control, mended.controls);
     repairs.lost(Repair::Surrogate, mended.surrogates, &mended.lost);
     repairs.add(Repair::RepeatedName, tree.repeats());

@@ -64,16 +64,18 @@ fn file(name: &str, part: &Part<'_>, files: &mut Vec<File>, repairs: &mut Repair
     Ok(tree)
 }
 
-/// The boundary that the body itself begins with: a first line of two dashes and a word, and a part's header below.
+/// The boundary that the body itself begins with: a first line of two dashes and a word, and the header of a form's part
+/// below. The parts of a mail have other headers.
 fn sniffed(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let bytes = bytes.trim_ascii_start();
     let end = memchr::memchr(b'\n', bytes.get(..BOUNDARY_MAX + 8).unwrap_or(bytes))?;
     let boundary = std::str::from_utf8(bytes[..end].trim_ascii_end().strip_prefix(b"--")?).ok()?;
     let is_boundary = !boundary.is_empty() && boundary.len() <= BOUNDARY_MAX && boundary.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
-    let header = bytes.get(end + 1..)?;
-    let begins = |name: &[u8]| header.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
-    let has_header = begins(b"content-disposition:") || begins(b"content-type:");
-    (is_boundary && has_header).then_some(Cow::Borrowed(boundary))
+    let below = bytes.get(end + 1..)?;
+    let (header, _) = header_and_content(below.get(..HEADERS_MAX).unwrap_or(below))?;
+    let header = header.to_ascii_lowercase();
+    let has = |what: &[u8]| memchr::memmem::find(&header, what).is_some();
+    (is_boundary && has(b"content-disposition:") && has(b"form-data")).then_some(Cow::Borrowed(boundary))
 }
 
 /// Where the delimiter stands: the end of what is before it, the begin of what is behind, and whether it is the last.

@@ -187,6 +187,8 @@ fn what_is_called_wrongly_is_read_as_what_it_is() {
         assert_eq!(repaired(content_type, b"a=x"), [("declared_type".to_owned(), 1)]);
         assert_eq!(leaf(&read(content_type, multipart).unwrap(), "/a").as_deref(), Some("x"));
     }
+    let marked = [b"\xEF\xBB\xBF", &multipart[..]].concat();
+    assert_eq!(leaf(&read(Some("multipart/form-data; boundary=X"), &marked).unwrap(), "/a").as_deref(), Some("x"));
     assert_eq!(repaired(JSON, br#"{"a":"x"}"#), []);
     assert_eq!(repaired(FORM, br#"{"a":"x"}"#), [("declared_type".to_owned(), 1)]);
 }

@@ -117,3 +117,12 @@ fn an_unknown_outcome_and_its_proof_read_as_a_story() {
     assert!(says("effect.absent", &of(json!({"phase": "planned"}))).contains("proved that no record"));
     assert!(says("effect.verified", &of(json!({"ignored": "x"}))).ends_with("It changed nothing: x."));
 }
+
+#[test]
+fn what_was_mended_in_a_body_is_said_with_its_arrival() {
+    let facts = Facts::new().with("delivery", "dlv_1").with("source", "web").with("verdict", "accepted").with("key", "k");
+    let said = |facts: Facts| says("delivery.received", &facts);
+    assert!(!said(facts.clone()).contains("mended"));
+    let told = said(facts.with("repairs", json!({"lone_surrogate": 1, "nul": 2})));
+    assert!(told.ends_with("It was mended to be read: 1 lone surrogate, 2 nul."), "{told}");
+}

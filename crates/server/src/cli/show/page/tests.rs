@@ -136,3 +136,12 @@ fn a_quarantined_delivery_says_why_and_how_to_read_it_again() {
     let ignored = ArrivalView { items: vec![DeliveryView::of(&delivery(Verdict::Ignored))], ..arrival };
     assert!(!of_arrival(&ignored, "oncebook").join("\n").contains("replay"));
 }
+
+#[test]
+fn what_was_mended_is_shown_with_a_delivery() {
+    let repairs = std::collections::BTreeMap::from([("repeated_name".to_owned(), 3)]);
+    let view = DeliveryView::of(&Delivery { repairs, ..delivery(Verdict::Accepted) });
+    assert_eq!(of_delivery(&view, "oncebook")[1], "    mended to be read: 3 repeated name");
+    let arrival = ArrivalView { id: "dlv_2".to_owned(), items: vec![view], body: None };
+    assert!(of_arrival(&arrival, "oncebook").contains(&"  mended   3 repeated name".to_owned()));
+}

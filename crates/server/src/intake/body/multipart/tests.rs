@@ -157,3 +157,10 @@ fn forms_are_bounded() {
     let deep = format!("--X\r\nContent-Disposition: form-data; name=\"a{}\"\r\n\r\n1\r\n--X--", "[b]".repeat(16));
     assert_eq!(why(Some("X"), deep.as_bytes()), "the name of pair 1 nests deeper than 16 levels");
 }
+
+#[test]
+fn the_parts_of_a_mail_are_no_form() {
+    assert!(is_plainly(FORM.as_bytes()));
+    assert!(!is_plainly(b"--X\r\nContent-Type: text/plain\r\n\r\nhello\r\n--X--"));
+    assert!(!is_plainly(b"--\r\nContent-Disposition: form-data\r\n\r\n") && !is_plainly(b"-- a signature\r\nAvery"));
+}
