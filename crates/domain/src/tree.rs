@@ -3,7 +3,13 @@
 //! A 19-digit id must keep every digit, so numbers never pass through a float. Members keep their order and their
 //! repetitions; `get` takes the last of several, as most readers do, and `Map` still shows that there were more.
 
+mod embedded;
+mod mend;
+mod repeats;
+
 use std::fmt;
+
+pub use mend::Mended;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -148,6 +148,7 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
         flags: Flags {
             weak_key: weak,
             ambiguous_time: proposal.ambiguous_time,
+            ambiguous: proposal.ambiguous,
             hold: proposal.hold_look_alikes && verdict == Verdict::LookAlike,
             ..flags
         },
@@ -171,6 +172,7 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
         .maybe("conflict_with", flags.conflict_with.as_ref().map(EnquiryId::as_str))
         .maybe("separated_from", flags.separated_from.as_ref().map(EnquiryId::as_str));
     let mut entries = vec![received(&delivery, by, links)];
+    entries[0].blobs.extend(files(&enquiry));
     entries.extend(proposal.notes.iter().map(|note| {
         let facts = Facts::new().with("field", note.field.as_str()).with("how", note.how.as_str());
         draft(&delivery, Some(enquiry.id.clone()), "enquiry.normalised", "intake", facts)
@@ -181,6 +183,11 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
         entries.push(draft(&delivery, Some(enquiry.id.clone()), "review.opened", "intake", facts));
     }
     Entered { delivery, enquiry: Some(enquiry), review, entries }
+}
+
+/// The blobs of the files that came with an enquiry.
+pub(crate) fn files(enquiry: &Enquiry) -> impl Iterator<Item = Digest> + '_ {
+    enquiry.fields.iter().flat_map(|fields| &fields.attachments).filter_map(|attachment| attachment.blob)
 }
 
 /// One delivery has at most one conflict an enquiry, so the item's id can follow from the enquiry's key.
@@ -212,6 +219,8 @@ fn received(delivery: &Delivery, by: Option<&str>, links: Facts) -> Draft {
         .maybe("reason", delivery.reason.as_deref())
         .maybe("key", delivery.key.as_deref())
         .maybe("first_run", delivery.first_run.as_ref().map(RunId::as_str));
+    let repairs: serde_json::Map<_, _> = delivery.repairs.iter().map(|(kind, count)| (kind.clone(), (*count).into())).collect();
+    let facts = facts.maybe("repairs", (!repairs.is_empty()).then_some(repairs));
     let facts = if delivery.duplicate_suppressed {
         facts
             .with("duplicate_suppressed", true)

@@ -1,9 +1,11 @@
 //! The records that cross the contract.
 
+use std::collections::BTreeMap;
+
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Fields, Note};
 use domain::gate::Effect;
-use domain::identity::Candidate;
+use domain::identity::{Ambiguity, Candidate};
 use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, RunId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry};
@@ -54,6 +56,9 @@ pub struct Arrival {
     pub delivery: Delivery,
     /// The raw body; its digest is in `delivery`.
     pub body: Blob,
+    /// The files that stood in it, each named by an attachment of a proposal. Those of an item that is entered are kept;
+    /// those of a copy stand in its body, and in the book already.
+    pub files: Vec<Blob>,
     /// What was read in it: one element, or one per item of a batch. Never empty.
     pub items: Vec<Item>,
     /// A person let it in (a release, a replay of a quarantined delivery): who.
@@ -92,6 +97,8 @@ pub struct Proposal {
     pub client: Option<String>,
     /// Its local time stands for two instants, or none.
     pub ambiguous_time: bool,
+    /// Where who or what it is does not stand for certain in what was sent: its effects wait for a person.
+    pub ambiguous: Vec<Ambiguity>,
     /// A look-alike's effects are held for a person.
     pub hold_look_alikes: bool,
     /// The run that begins if it is accepted.
@@ -120,6 +127,9 @@ pub struct Delivery {
     pub attempt: Option<String>,
     /// The declared content type.
     pub content_type: Option<String>,
+    /// The declared encoding, where there was one: a kept body is as it came, and is unpacked again when it is read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_encoding: Option<String>,
     /// SHA-256 of the raw header block: each `name: value` in the order received, joined by line feeds.
     pub header_digest: Digest,
     /// SHA-256 of the raw body.
@@ -128,6 +138,9 @@ pub struct Delivery {
     pub body: Digest,
     /// Its length in bytes.
     pub body_len: u64,
+    /// What had to be mended to read the body, by kind, and how often. The body itself is kept as it came.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub repairs: BTreeMap<String, u32>,
     /// What we made of it.
     pub verdict: Verdict,
     /// Why, where it is not plain.
@@ -248,6 +261,8 @@ pub enum ReviewKind {
     LookAlike,
     /// The local event time stands for two instants, or none.
     AmbiguousTime,
+    /// Who or what it is does not stand for certain in what was sent.
+    Ambiguous,
     /// The qualification failed or is uncertain: outward messages wait.
     Qualification,
     /// An effect needs a person (unknown outcome, refusal, mismatch, double).
@@ -263,6 +278,7 @@ impl ReviewKind {
             Self::Conflict => "conflict",
             Self::LookAlike => "look_alike",
             Self::AmbiguousTime => "ambiguous_time",
+            Self::Ambiguous => "ambiguous",
             Self::Qualification => "qualification",
             Self::Effect => "effect",
             Self::Message => "message",

@@ -3,6 +3,7 @@
 //! A breach is a mistake of our own code, so it is an assertion, and it is made on the caller's side of the contract: the
 //! caller's task stops, and neither the writer nor anybody else's work does.
 
+use domain::digest::Digest;
 use domain::gate::{Effect, Phase};
 use domain::time::UtcMs;
 
@@ -12,6 +13,9 @@ use crate::model::{Arrival, Item, Step, Verdict};
 pub(crate) fn arrival(arrival: &Arrival) {
     assert!(!arrival.items.is_empty(), "I1: an arrival without an item would leave no record of its delivery");
     assert!(arrival.delivery.body == arrival.body.digest(), "I11: a delivery names the blob of its own body");
+    for file in arrival.items.iter().flat_map(files) {
+        assert!(arrival.files.iter().any(|blob| blob.digest() == file), "I11: an attachment names a blob that came with it");
+    }
     for item in &arrival.items {
         match item {
             Item::Enquiry(proposal) => assert!(!proposal.candidate.keys.is_empty(), "an enquiry has at least its current key"),
@@ -20,6 +24,14 @@ pub(crate) fn arrival(arrival: &Arrival) {
                 assert!(known, "an item set aside is quarantined, a test or ignored");
             }
         }
+    }
+}
+
+/// The blobs that an item's attachments name.
+fn files(item: &Item) -> Vec<Digest> {
+    match item {
+        Item::Enquiry(proposal) => proposal.fields.attachments.iter().filter_map(|attachment| attachment.blob).collect(),
+        Item::Aside { .. } => Vec::new(),
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use crate::identity::content::composed;
 
+use super::Attachment;
+
 /// Who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,6 +31,15 @@ pub struct Fields {
     pub message: Option<String>,
     /// The original event time, as the provider wrote it.
     pub occurred_at: Option<String>,
+    /// The original event time in UTC (RFC 3339), where what the provider wrote stands for one instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    /// The way it came by, e.g. `form`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// What came with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Consent, as the form said it: kept as evidence, never judged.
     pub consent: Option<String>,
     /// Any further mapped field, by the name the mapping gives it.
@@ -49,7 +60,15 @@ pub struct Note {
 impl Fields {
     /// Sets the field of that name; unknown names go to `other`. Returns what normalising changed.
     pub fn set(&mut self, field: &str, sent: &str) -> Option<Note> {
-        let (value, how) = normalised(field, sent);
+        self.set_cleaned(field, sent, sent)
+    }
+
+    /// The same, where `clean` is what was sent without what no field may hold. Whatever changed, `sent` is kept beside it.
+    pub fn set_cleaned(&mut self, field: &str, sent: &str, clean: &str) -> Option<Note> {
+        let (value, how) = normalised(field, clean);
+        if value != sent {
+            self.original.insert(field.to_owned(), sent.to_owned());
+        }
         let slot = match field {
             "contact.email" => &mut self.contact.email,
             "contact.name" => &mut self.contact.name,
@@ -58,17 +77,16 @@ impl Fields {
             "message" => &mut self.message,
             "occurred_at" => &mut self.occurred_at,
             "consent" => &mut self.consent,
+            "channel" => &mut self.channel,
             other => {
                 if !value.is_empty() {
                     self.other.insert(other.to_owned(), value);
                 }
-                return None;
+                return how.map(|how| Note { field: field.to_owned(), how: how.to_owned() });
             }
         };
         *slot = (!value.is_empty()).then_some(value);
-        let how = how?;
-        self.original.insert(field.to_owned(), sent.to_owned());
-        Some(Note { field: field.to_owned(), how: how.to_owned() })
+        how.map(|how| Note { field: field.to_owned(), how: how.to_owned() })
     }
 
     /// Whether the mapping found nothing at all that an enquiry is made of.

@@ -1,15 +1,17 @@
 //! The enquiry: one piece of requested work, its mapped fields, its qualification and where it stands.
 
+pub mod attachment;
 pub mod fields;
 pub mod qualification;
 
+pub use attachment::Attachment;
 pub use fields::{Contact, Fields, Note};
 pub use qualification::{Priority, Qualification};
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::identity::Key;
+use crate::identity::{Ambiguity, Key};
 use crate::ids::{DeliveryId, EnquiryId, RunId};
 use crate::time::UtcMs;
 
@@ -53,6 +55,9 @@ pub struct Flags {
     pub weak_key: bool,
     /// Its local event time stands for two instants, or for none (a clock change).
     pub ambiguous_time: bool,
+    /// Where who or what it is does not stand for certain in what was sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ambiguous: Vec<Ambiguity>,
     /// It is a look-alike, and its effects wait for a person.
     pub hold: bool,
     /// The recent enquiry whose mapped fields it repeats.

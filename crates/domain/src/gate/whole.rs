@@ -19,6 +19,8 @@ pub enum Hold {
     LookAlike,
     /// The enquiry's local event time stands for two instants, or for none.
     AmbiguousTime,
+    /// Who or what the enquiry is does not stand for certain in what was sent.
+    Ambiguous,
     /// The qualification failed or is uncertain.
     Qualification,
     /// Something about this effect: its condition, its age, its rendering, its configuration.

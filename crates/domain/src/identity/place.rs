@@ -43,10 +43,14 @@ impl Place {
         }
     }
 
-    /// The text of the leaf here. A header that came several times with different values says nothing certain.
+    /// The text of the leaf here; of a value that was sent several times (a form's repeated name) the last, as of a member
+    /// that stands several times. A header that came several times with different values says nothing certain.
     pub(super) fn leaf<'a>(&self, body: &'a Tree, headers: &'a Headers) -> Option<&'a str> {
         match self {
-            Self::Body(pointer) => body.at(pointer)?.leaf(),
+            Self::Body(pointer) => {
+                let value = body.at(pointer)?;
+                several(value).map_or(value, |(_, last)| last).leaf()
+            }
             Self::Header(wanted) => {
                 let mut values = headers.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
                 let first = values.next()?;
@@ -78,7 +82,8 @@ impl Place {
     /// The id here: a text or a number as it was sent, composed (NFC) but not trimmed. `true` is a switch, no id.
     pub(super) fn id(&self, body: &Tree, headers: &Headers) -> Option<String> {
         if let Self::Body(pointer) = self
-            && let Some(Tree::Bool(_)) = body.at(pointer)
+            && let Some(value) = body.at(pointer)
+            && let Tree::Bool(_) = several(value).map_or(value, |(_, last)| last)
         {
             return None;
         }
@@ -105,6 +110,13 @@ impl<'de> Deserialize<'de> for Place {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
     }
+}
+
+/// A list of two and more leaves: those before the last, and the last.
+pub(super) fn several(value: &Tree) -> Option<(&[Tree], &Tree)> {
+    let Tree::List(items) = value else { return None };
+    let (last, before) = items.split_last()?;
+    (!before.is_empty() && items.iter().all(|item| item.leaf().is_some())).then_some((before, last))
 }
 
 /// Whether a text says nothing: white space and control characters only.

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::{self, composed, normal_form};
+use super::doubt::Ambiguity;
 use super::event_time::{self, EventTime, Precision};
 use super::key::{Basis, Key};
 use super::place::{Headers, Place, is_blank};
@@ -55,6 +56,9 @@ pub struct Rule {
     /// rule: those take it from the mapped fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<ContactPlaces>,
+    /// Places whose text is JSON itself, and is read as part of the body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub embedded: Vec<Pointer>,
 }
 
 /// What a rule read out of one delivery (or one item of a batch).
@@ -68,6 +72,8 @@ pub struct Identity {
     pub look_alike: Option<Digest>,
     /// The local event time stands for two instants, or for none: a person should look.
     pub ambiguous_time: bool,
+    /// Where the key may not be the event's: a person should look.
+    pub ambiguous: Vec<Ambiguity>,
 }
 
 /// Why no identity could be read. The delivery is quarantined with these words.
@@ -81,6 +87,17 @@ pub enum Unidentified {
     UnreadableTime(String),
 }
 
+/// A body as it was read. `lost`: digest of what had to be replaced in it for it to be read at all.
+///
+/// That counts as content: two bodies that differ only there are two, although they read alike (I3).
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// What was read.
+    pub body: &'a Tree,
+    /// What is not to be seen in it any more.
+    pub lost: Option<&'a Digest>,
+}
+
 /// What the bases are read from, with the content digest that two of them need.
 struct Reading<'a> {
     body: &'a Tree,
@@ -91,7 +108,7 @@ struct Reading<'a> {
 }
 
 impl Rule {
-    /// Reads the identity of one delivery.
+    /// Reads the identity of one delivery whose body came undamaged.
     pub fn read(
         &self,
         source: &str,
@@ -100,7 +117,27 @@ impl Rule {
         fields: &Fields,
         secret: &BookSecret,
     ) -> Result<Identity, Unidentified> {
-        let content = content::digest(body, &self.volatile, self.address.as_ref(), secret);
+        self.read_mended(source, Sent { body, lost: None }, headers, fields, secret)
+    }
+
+    /// Reads the identity of one delivery.
+    pub fn read_mended(
+        &self,
+        source: &str,
+        sent: Sent<'_>,
+        headers: &Headers,
+        fields: &Fields,
+        secret: &BookSecret,
+    ) -> Result<Identity, Unidentified> {
+        let (body, lost_inside) = sent.body.opened(&self.embedded);
+        let body = &*body;
+        let mut content = content::digest(body, &self.volatile, self.address.as_ref(), secret);
+        let is_damaged = sent.lost.is_some() || !lost_inside.is_empty();
+        if is_damaged {
+            let lost = sent.lost.map_or(&[][..], |lost| lost.as_bytes());
+            content = secret.fingerprint("content-mended", [content.as_bytes().as_slice(), lost, &lost_inside]);
+        }
+        let ambiguous = self.ambiguous(body, is_damaged);
         let reading = Reading { body, headers, fields, secret, content };
         let (basis, value, ambiguous_time) = if let Some(ids) = self.submission(&reading) {
             (Basis::Submission, ids, false)
@@ -110,13 +147,35 @@ impl Rule {
             (Basis::Content, vec![short(&content)], false)
         };
         let key = Key::new(source, basis, value);
-        Ok(Identity { key, content, look_alike: look_alike(fields, secret), ambiguous_time })
+        Ok(Identity { key, content, look_alike: look_alike(fields, secret), ambiguous_time, ambiguous })
     }
 
     /// Every place that this rule reads a key from.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         let of_time = self.time.iter().flat_map(|time| std::iter::once(&time.at).chain(&time.with));
         self.submission.iter().chain(of_time).chain(self.contact.iter().flat_map(ContactPlaces::named))
+    }
+
+    /// The UTC instant that a written time stands for in this rule's zone; `None` where it is none, or stands for several.
+    pub fn instant(&self, sent: &str) -> Option<jiff::Timestamp> {
+        match EventTime::read(sent) {
+            EventTime::Instant { at, .. } => Some(at),
+            EventTime::Local { precision: Precision::Day, .. } | EventTime::Unreadable => None,
+            EventTime::Local { at, .. } => {
+                let zone = self.timezone.as_deref().and_then(event_time::zone)?;
+                zone.to_ambiguous_timestamp(at).unambiguous().ok()
+            }
+        }
+    }
+
+    /// Where what the key is read from may be something else. An event time counts where there is no id.
+    fn ambiguous(&self, body: &Tree, is_damaged: bool) -> Vec<Ambiguity> {
+        let ids = self.submission.iter().map(|place| ("submission", place, true));
+        let has_id = !self.submission.is_empty() && self.submission.iter().all(|place| place.id(body, &[]).is_some());
+        let time = self.time.iter().filter(|_| !has_id);
+        let times =
+            time.flat_map(|time| std::iter::once(("time", &time.at, false)).chain(time.with.iter().map(|with| ("with", with, false))));
+        ids.chain(times).filter_map(|(field, place, is_id)| Ambiguity::at(field, place, body, is_damaged, is_id)).collect()
     }
 
     /// The ids, if the rule names places and every one of them holds an id. Half an id would be shared by others.

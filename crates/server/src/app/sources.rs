@@ -25,6 +25,7 @@ fn setup(source: &Source, body_max: usize, env: Ask<'_>, wrong: &mut Vec<String>
         auth: auth(source, env, wrong),
         rule: source.rule(),
         earlier: Vec::new(),
+        channel: source.channel.clone(),
         map: source.map.clone(),
         items: source.items.clone(),
         test: source.test.clone(),

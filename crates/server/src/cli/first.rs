@@ -50,7 +50,7 @@ pub(super) fn post(url: &str, source: &Source) -> Vec<String> {
     let samples =
         [("contact.email", "you@example.com"), ("contact.name", "Your Name"), ("message", "We need a quote for 40 chairs by Friday.")];
     for (field, value) in samples {
-        if let Some(place) = source.map.get(field) {
+        if let Some(place) = source.map.get(field).and_then(|places| places.first()) {
             say(place, value);
         }
     }

@@ -6,6 +6,9 @@ use super::asked::Asked;
 use super::path::Path;
 use super::section::{Given, Section};
 
+/// A key of the user's own: where it stands, its name, and its texts, each with its path.
+pub(super) type Named = (Path, String, Vec<(Path, String)>);
+
 impl Section<'_> {
     /// One value, or a list of them, each with its path. Where it is absent: none.
     pub(super) fn values(&self, key: &'static str) -> Vec<(Path, &DeValue<'_>)> {
@@ -31,6 +34,16 @@ impl Section<'_> {
 
     /// A table whose keys are the user's own, its values texts.
     pub(super) fn pairs(&self, key: &'static str) -> Vec<(Path, String, String)> {
+        let one = |(at, name, mut texts): Named| texts.pop().map(|(_, text)| (at, name, text));
+        self.groups(key, false).into_iter().filter_map(one).collect()
+    }
+
+    /// A table whose keys are the user's own, its values a text or a list of texts, each with its path.
+    pub(super) fn lists(&self, key: &'static str) -> Vec<Named> {
+        self.groups(key, true)
+    }
+
+    fn groups(&self, key: &'static str, with_lists: bool) -> Vec<Named> {
         self.takes(key, Asked::Pairs);
         let path = self.path.key(key);
         let table = match self.given(key) {
@@ -44,9 +57,18 @@ impl Section<'_> {
         let mut pairs = Vec::new();
         for (name, value) in table {
             let (name, at) = (name.get_ref().as_ref(), path.key(name.get_ref()));
-            match value.get_ref().as_str() {
-                Some(text) => pairs.push((at, name.to_owned(), text.to_owned())),
+            let texts: Option<Vec<_>> = match value.get_ref() {
+                DeValue::String(text) => Some(vec![(at.clone(), text.to_string())]),
+                DeValue::Array(list) if with_lists => {
+                    let items = list.iter().enumerate();
+                    items.map(|(index, item)| item.get_ref().as_str().map(|text| (at.index(index), text.to_owned()))).collect()
+                }
+                _ => None,
+            };
+            match texts {
+                Some(texts) => pairs.push((at, name.to_owned(), texts)),
                 // Nothing is shown: a header may hold a credential, whatever its type.
+                None if with_lists => self.secret_problem(at, format!("`{name}` takes a text in quotes, or a list of them")),
                 None => self.secret_problem(at, format!("`{name}` takes a text in quotes")),
             }
         }

@@ -8,7 +8,7 @@ use domain::tree::Pointer;
 use super::auth::Auth;
 use super::identity::Identity;
 use super::nearest::{edits, nearest};
-use super::place::{pattern, place};
+use super::place::{pattern, place, pointer};
 use super::reading::Show;
 use super::section::Section;
 use super::units::Period;
@@ -36,8 +36,12 @@ pub struct Source {
     pub volatile: Vec<Pointer>,
     /// Where the items of a batch stand, if one body carries several.
     pub items: Option<Pointer>,
-    /// Where each field stands, by the field's name.
-    pub map: BTreeMap<String, Place>,
+    /// The way its enquiries come by, where the mapping names no other.
+    pub channel: String,
+    /// Places whose text is JSON itself, which is read as part of the body. They count from the item.
+    pub embedded: Vec<Pointer>,
+    /// Where each field stands, by the field's name: one place, or several that are put together.
+    pub map: BTreeMap<String, Vec<Place>>,
     /// A place that is true in a provider's test delivery.
     pub test: Option<Place>,
     /// Where the provider's id of the request stands: evidence, never identity.
@@ -112,6 +116,8 @@ impl Source {
             timezone: section.parsed_by("timezone", timezone),
             volatile: section.each("volatile", pattern),
             items,
+            channel: section.parsed_by("channel", channel).unwrap_or_else(|| "form".to_owned()),
+            embedded: embedded(section),
             map: map(section),
             test: section.parsed_by("test", place),
             request_id: section.parsed_by("request_id", place),
@@ -128,17 +134,23 @@ impl Source {
             time: self.identity.time.clone(),
             timezone: self.timezone.clone(),
             volatile: self.volatile.clone(),
-            address: match self.map.get("contact.email") {
+            address: match self.place("contact.email") {
                 Some(Place::Body(pointer)) => Some(pointer.clone()),
                 Some(Place::Header(_)) | None => None,
             },
+            embedded: self.embedded.clone(),
             // Only a time is narrowed by the contact: elsewhere its places may change without a word.
             contact: self.identity.time.as_ref().map(|_| self.contact_places()),
         }
     }
 
+    /// The first place of a field: what a key rests on is read from one.
+    fn place(&self, field: &str) -> Option<&Place> {
+        self.map.get(field).and_then(|places| places.first())
+    }
+
     fn contact_places(&self) -> ContactPlaces {
-        let at = |field: &str| self.map.get(field).cloned();
+        let at = |field: &str| self.place(field).cloned();
         ContactPlaces { email: at("contact.email"), phone: at("contact.phone"), name: at("contact.name") }
     }
 }
@@ -179,24 +191,45 @@ impl Source {
 }
 
 /// The fields that mean something beside the contact's. Other names are free.
-const MEANT: [&str; 3] = ["message", "occurred_at", "consent"];
+const MEANT: [&str; 5] = ["message", "occurred_at", "consent", "channel", "attachments"];
 /// A name that is so few edits away from one that means something is a slip,
 const SLIP_MAX: usize = 2;
 /// unless it is a word that forms use.
 const WORDS: [&str; 3] = ["content", "context", "contest"];
 
-fn map(section: &Section<'_>) -> BTreeMap<String, Place> {
+fn map(section: &Section<'_>) -> BTreeMap<String, Vec<Place>> {
     let mut map = BTreeMap::new();
-    for (path, field, text) in section.pairs("map") {
+    for (path, field, texts) in section.lists("map") {
         if let Err(message) = field_name(&field) {
-            section.reading.problem(path.clone(), message, Show::Key);
+            section.reading.problem(path, message, Show::Key);
         }
-        match place(&text) {
-            Ok(place) => drop(map.insert(field, place)),
-            Err(message) => section.problem_at(path, message),
+        let read = texts.into_iter().filter_map(|(path, text)| place(&text).map_err(|message| section.problem_at(path, message)).ok());
+        let places: Vec<Place> = read.collect();
+        if !places.is_empty() {
+            map.insert(field, places);
         }
     }
     map
+}
+
+/// More places of embedded JSON than any sender has; each may nest as deep as a body.
+const EMBEDDED_MAX: usize = 8;
+
+fn embedded(section: &Section<'_>) -> Vec<Pointer> {
+    let places = section.each("embedded", pointer);
+    if places.len() > EMBEDDED_MAX {
+        section.problem("embedded", format!("`embedded` takes at most {EMBEDDED_MAX} places"));
+    }
+    places
+}
+
+fn channel(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if !text.is_empty() && text.len() <= 40 && text.chars().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("`channel` is a word of letters, digits, - and _, e.g. form, email, chat or ads".to_owned())
+    }
 }
 
 fn field_name(field: &str) -> Result<(), String> {

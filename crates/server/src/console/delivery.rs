@@ -11,7 +11,7 @@ use super::deliveries::became;
 use super::form::{Form, is_own};
 use super::page::{failure, link_delivery, page, path_of_delivery, raw, said, state, when};
 use super::{Console, Failed, Name};
-use crate::views::{ArrivalView, DeliveryView, Viewer};
+use crate::views::{ArrivalView, DeliveryView, Viewer, mended};
 
 /// `GET /console/deliveries/{id}`.
 pub(super) async fn show(State(console): Console, Name(id): Name) -> Result<Response, Failed> {
@@ -45,6 +45,7 @@ fn how_it_came(delivery: &DeliveryView) -> Markup {
             dt { "Arrived" } dd { (when(delivery.arrived_at)) }
             dt { "Source" } dd { (said(&delivery.source)) }
             @for (name, value) in told { @if let Some(value) = value { dt { (name) } dd { (said(value)) } } }
+            @if let Some(mended) = mended(&delivery.repairs) { dt { "Mended" } dd { (said(&mended)) } }
             dt { "Length" } dd { (delivery.body_len) " bytes" }
             dt { "SHA-256 of the body" } dd { code { (delivery.body_sha256) } }
             dt { "SHA-256 of the headers" } dd { code { (delivery.header_digest) } }

@@ -112,6 +112,7 @@ fn marks(enquiry: &EnquiryView) -> Markup {
         (flags.look_alike_of.is_some(), "look-alike"),
         (flags.conflict_with.is_some(), "conflict"),
         (flags.ambiguous_time, "ambiguous time"),
+        (!flags.ambiguous.is_empty(), "ambiguous"),
         (flags.weak_key, "weak key"),
         (flags.separated_from.is_some(), "separated"),
     ];

@@ -12,8 +12,22 @@ pub const QUALIFICATION: [&str; 8] =
     ["request_type", "priority", "summary", "qualified", "confidence", "budget", "contact_facts", "reply_draft"];
 
 /// What an enquiry holds.
-const ENQUIRY: [&str; 11] =
-    ["id", "key", "source", "client", "accepted_at", "occurred_at", "summary", "message", "consent", "contact", "other"];
+const ENQUIRY: [&str; 14] = [
+    "id",
+    "key",
+    "source",
+    "client",
+    "channel",
+    "accepted_at",
+    "timestamp",
+    "occurred_at",
+    "summary",
+    "message",
+    "attachments",
+    "consent",
+    "contact",
+    "other",
+];
 
 /// What a contact holds.
 const CONTACT: [&str; 4] = ["email", "name", "phone", "company"];

@@ -283,6 +283,7 @@ pub(super) fn hold_of(kind: ReviewKind) -> Option<Hold> {
     match kind {
         ReviewKind::LookAlike => Some(Hold::LookAlike),
         ReviewKind::AmbiguousTime => Some(Hold::AmbiguousTime),
+        ReviewKind::Ambiguous => Some(Hold::Ambiguous),
         ReviewKind::Qualification => Some(Hold::Qualification),
         ReviewKind::Message => Some(Hold::Own),
         ReviewKind::Conflict | ReviewKind::Effect => None,

@@ -128,6 +128,9 @@ fn hold(enquiry: &Enquiry, action: &Action, effect: &mut Effect, doubt: Option<D
     if enquiry.flags.ambiguous_time {
         effect.hold(Hold::AmbiguousTime, "its local event time is ambiguous");
     }
+    if !enquiry.flags.ambiguous.is_empty() {
+        effect.hold(Hold::Ambiguous, "who or what it is does not stand for certain in what was sent");
+    }
     if let Some(doubt) = doubt.filter(|_| action.held_by_review) {
         effect.hold(Hold::Qualification, doubt.sentence());
     }

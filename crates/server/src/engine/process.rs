@@ -120,6 +120,14 @@ impl Engine {
         if enquiry.flags.ambiguous_time {
             open(ReviewKind::AmbiguousTime, "its local event time stands for two instants, or for none (a clock change)", None);
         }
+        if !enquiry.flags.ambiguous.is_empty() {
+            let doubts: Vec<String> = enquiry.flags.ambiguous.iter().map(domain::identity::Ambiguity::words).collect();
+            open(
+                ReviewKind::Ambiguous,
+                &format!("who or what it is does not stand for certain in what was sent: {}", doubts.join("; ")),
+                None,
+            );
+        }
         if let Some(doubt) = doubt {
             open(ReviewKind::Qualification, doubt.sentence(), None);
         }

@@ -23,6 +23,9 @@ pub(super) fn scene(enquiry: &Enquiry, key: &str, action: &str, ordinal: u32, ot
             "key": enquiry.key.to_string(),
             "source": enquiry.key.source,
             "client": enquiry.client,
+            "channel": fields.channel,
+            "timestamp": fields.timestamp,
+            "attachments": fields.attachments,
             "accepted_at": enquiry.accepted_at.rfc3339(),
             "occurred_at": fields.occurred_at,
             "summary": summary(enquiry.qualification.as_ref(), fields, &enquiry.key.to_string()),
@@ -108,7 +111,7 @@ mod tests {
         }
         assert!(names(&seen).iter().all(|name| ROOTS.contains(&name.as_str())));
         let told = slip("enquiry.nosuch").unwrap();
-        assert!(names(&seen["enquiry"]).iter().all(|name| told.contains(name.as_str())) && told.matches(", ").count() == 10, "{told}");
+        assert!(names(&seen["enquiry"]).iter().all(|name| told.contains(name.as_str())) && told.matches(", ").count() == 13, "{told}");
         let all = names(&json!(well_qualified(&enquiry())));
         assert!(all.iter().all(|name| QUALIFICATION.contains(&name.as_str())) && all.len() == QUALIFICATION.len());
         assert_eq!(seen["enquiry"]["other"]["size"], Value::Null);

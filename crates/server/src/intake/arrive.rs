@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
-use super::body::{self, Unreadable};
+use super::body::{self, Body};
 use super::reading::Reader;
 use super::signature::NotAuthentic;
 use super::source::SourceSetup;
@@ -157,19 +157,18 @@ impl Intake {
 }
 
 /// What an authentic request asks the store to enter.
-pub(super) fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
-    let tree = if is_compressed(&raw.headers) {
-        Err(Unreadable::because("the body is compressed, which is not read yet: kept for later"))
-    } else {
-        body::read(content_type(&raw.headers).as_deref(), &raw.body)
-    };
+pub fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret, entropy: &dyn Entropy) -> Arrival {
+    let declared = |name| declared(&raw.headers, name);
+    let read = body::read(declared("content-type").as_deref(), declared("content-encoding").as_deref(), &raw.body, source.body_max);
     let headers = source.read_headers(&raw.headers);
+    let tree = read.as_ref().ok().and_then(Body::tree);
+    let (request_id, attempt) = (source.request_id(&headers, tree), source.attempt(&headers, tree));
+    let repairs = read.as_ref().map(|body| body.repairs.on_record()).unwrap_or_default();
     let reader = Reader { source, headers: &headers, arrived: now, now, secret, entropy };
-    let items = reader.items(&tree);
+    let (items, files) = reader.items(read);
     let blob = blob(raw.body.to_vec(), entropy);
-    let (request_id, attempt) = (source.request_id(&headers, tree.as_ref().ok()), source.attempt(&headers, tree.as_ref().ok()));
-    let delivery = Delivery { request_id, attempt, ..record(source, raw, &blob, now, entropy) };
-    Arrival { delivery, body: blob, items, by: None, undoes: None, take_until: None }
+    let delivery = Delivery { request_id, attempt, repairs, ..record(source, raw, &blob, now, entropy) };
+    Arrival { delivery, body: blob, files, items, by: None, undoes: None, take_until: None }
 }
 
 /// The record of a request. What an item of it turns out to be is filled in later: until then it says the least.
@@ -182,11 +181,13 @@ fn record(source: &SourceSetup, raw: &Raw, blob: &Blob, now: UtcMs, entropy: &dy
         remote: raw.remote.clone(),
         request_id: None,
         attempt: None,
-        content_type: content_type(&raw.headers),
+        content_type: declared(&raw.headers, "content-type"),
+        content_encoding: declared(&raw.headers, "content-encoding"),
         header_digest: header_digest(&raw.headers),
         body_sha256: Digest::sha256(&raw.body),
         body: blob.digest(),
         body_len: u64::try_from(raw.body.len()).unwrap_or(u64::MAX),
+        repairs: BTreeMap::new(),
         verdict: Verdict::Quarantined,
         reason: None,
         enquiry: None,
@@ -212,10 +213,13 @@ fn header_digest(headers: &Headers) -> Digest {
     Digest::sha256(lines.join("\n").as_bytes())
 }
 
-fn content_type(headers: &Headers) -> Option<String> {
-    headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone())
-}
-
-fn is_compressed(headers: &Headers) -> bool {
-    headers.iter().any(|(name, value)| name == "content-encoding" && !value.trim().eq_ignore_ascii_case("identity"))
+/// What a header declares of the body; of several of one name, all of them.
+fn declared(headers: &Headers, wanted: &str) -> Option<String> {
+    let values: Vec<&str> = headers.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str()).collect();
+    match values.as_slice() {
+        [] => None,
+        // Two types are no type: the first counts. Encodings are laid one upon the other.
+        [first, ..] if wanted == "content-type" => Some((*first).to_owned()),
+        all => Some(all.join(", ")),
+    }
 }

@@ -4,10 +4,11 @@
 //! given its identity by the source's rule, handed to the store in one call ([`arrive`]) and answered ([`answer`]).
 //! Whatever is authentic is kept: what cannot be understood is quarantined with a reason, and [`replay`] reads it again.
 //! Deliberately absent: the verdict itself (the store's transaction decides it), qualification, effects, configuration
-//! (the composition root fills [`SourceSetup`]), and multipart, XML and mail bodies, which are quarantined for now.
+//! (the composition root fills [`SourceSetup`]), and XML and mail bodies, which are quarantined for now.
 
 pub mod answer;
 pub mod arrive;
+mod attach;
 pub mod body;
 pub mod map;
 mod reading;

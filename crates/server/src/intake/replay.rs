@@ -67,13 +67,15 @@ impl Intake {
         // The windows count from the arrival: what was the same event then is not another one for being read late.
         let (arrived, secret, entropy) = (first.at, self.store.secret(), &*self.entropy);
         let reader = Reader { source, headers: &headers, arrived, now, secret, entropy };
-        let items = reader.items(&body::read(first.content_type.as_deref(), &bytes));
+        let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &bytes, source.body_max);
+        let repairs = read.as_ref().map(|body| body.repairs.on_record()).unwrap_or_default();
+        let (items, files) = reader.items(read);
         let items = only_open(&kept, items, as_separate)?;
         let body = blob(bytes, entropy);
         // What was made of it before is the store's to leave out.
-        let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), ..first.clone() };
+        let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), repairs, ..first.clone() };
         let undoes = as_separate.then(|| first.id.clone());
-        let arrival = Arrival { delivery, body, items, by: Some(by.to_owned()), undoes, take_until: None };
+        let arrival = Arrival { delivery, body, files, items, by: Some(by.to_owned()), undoes, take_until: None };
         self.enter(source, arrival).await.map_err(|refused| match refused {
             store::Error::Conflict(_) if as_separate => ReplayError::NothingToSeparate,
             _ => ReplayError::Unavailable { retry_after_s: RETRY_AFTER_S },

@@ -22,6 +22,8 @@ pub struct SourceSetup {
     pub rule: Rule,
     /// Every earlier version of it: a delivery is looked up under these too (I8).
     pub earlier: Vec<Rule>,
+    /// The way its enquiries come by, where the mapping names no other.
+    pub channel: String,
     /// Where the fields stand.
     pub map: Mapping,
     /// Where the items of a batch stand.
@@ -38,7 +40,7 @@ pub struct SourceSetup {
     pub look_alike_window_ms: i64,
     /// A look-alike's effects wait for a person.
     pub hold_look_alikes: bool,
-    /// The longest body that is taken, in bytes.
+    /// The longest body that is taken, in bytes; one that comes packed may be no longer when it is unpacked.
     pub body_max: usize,
 }
 
@@ -96,7 +98,7 @@ impl SourceSetup {
         let rules = std::iter::once(&self.rule).chain(&self.earlier);
         let mut names: Vec<&str> = rules
             .flat_map(Rule::places)
-            .chain(self.map.values())
+            .chain(self.map.values().flatten())
             .chain(&self.test)
             .filter_map(|place| match place {
                 Place::Header(name) => Some(name.as_str()),

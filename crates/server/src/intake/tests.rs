@@ -35,7 +35,8 @@ pub(super) fn setup() -> SourceSetup {
         auth: Auth::None,
         rule: Rule { submission: vec![place("/id")], time: Some(TimeRule { at: place("/at"), with: vec![] }), ..Rule::default() },
         earlier: vec![],
-        map: map.into_iter().map(|(field, at)| (field.to_owned(), place(at))).collect(),
+        map: map.into_iter().map(|(field, at)| (field.to_owned(), vec![place(at)])).collect(),
+        channel: "form".to_owned(),
         items: None,
         test: Some(place("/is_test")),
         request_id: None,
@@ -140,7 +141,7 @@ async fn i8_an_earlier_version_reads_the_contact_where_it_stood_then() {
     let keys = |arrival: &Arrival| enquiry(&arrival.items[0]).candidate.keys.clone();
     let before = asked(SourceSetup { rule: at("/email"), ..setup() }, raw(LEAD, &[])).await;
     let mut source = SourceSetup { rule: at("/kontakt/mail"), earlier: vec![at("/email")], ..setup() };
-    source.map.insert("contact.email".to_owned(), Place::parse("/kontakt/mail").unwrap());
+    source.map.insert("contact.email".to_owned(), vec![Place::parse("/kontakt/mail").unwrap()]);
     let again = asked(source, raw(LEAD, &[])).await;
     assert_eq!(keys(&again)[1..], keys(&before)[..], "the redelivery is looked up under the key that the first had");
 }
@@ -177,7 +178,7 @@ async fn i1_what_is_not_understood_is_quarantined_with_a_reason() {
         assert_eq!(verdict, Verdict::Quarantined);
         assert!(reason.contains(words), "{body}: {reason}");
     }
-    let arrival = asked(setup(), raw(LEAD, &[("content-encoding", "gzip")])).await;
+    let arrival = asked(setup(), raw(LEAD, &[("content-encoding", "br")])).await;
     assert!(aside(&arrival.items[0]).1.contains("compressed"));
 }
 

@@ -1,5 +1,7 @@
 //! A delivery as an operator sees it: how it came, what we made of it, and what it was suppressed for.
 
+use std::collections::BTreeMap;
+
 use data_encoding::BASE64;
 use serde::Serialize;
 use store::{Arrived, Delivery};
@@ -28,12 +30,16 @@ pub struct DeliveryView {
     pub attempt: Option<String>,
     /// The declared content type.
     pub content_type: Option<String>,
+    /// The declared content encoding.
+    pub content_encoding: Option<String>,
     /// SHA-256 of the raw header block.
     pub header_digest: String,
     /// SHA-256 of the raw body.
     pub body_sha256: String,
     /// The body's length in bytes.
     pub body_len: u64,
+    /// What had to be mended to read the body, by kind, and how often. The body is kept as it came.
+    pub repairs: BTreeMap<String, u32>,
     /// What we made of it: one of [`VERDICTS`].
     pub verdict: &'static str,
     /// Why, where it is not plain.
@@ -96,9 +102,11 @@ impl DeliveryView {
             request_id: delivery.request_id.clone(),
             attempt: delivery.attempt.clone(),
             content_type: delivery.content_type.clone(),
+            content_encoding: delivery.content_encoding.clone(),
             header_digest: delivery.header_digest.to_string(),
             body_sha256: delivery.body_sha256.to_string(),
             body_len: delivery.body_len,
+            repairs: delivery.repairs.clone(),
             verdict: delivery.verdict.as_str(),
             reason: delivery.reason.clone(),
             enquiry: delivery.enquiry.as_ref().map(ToString::to_string),
@@ -108,6 +116,12 @@ impl DeliveryView {
             suppression: delivery.duplicate_suppressed.then(|| Suppression::of(delivery)),
         }
     }
+}
+
+/// What was mended, in words: `1 lone surrogate, 2 nul`. `None` if nothing was.
+pub fn mended(repairs: &BTreeMap<String, u32>) -> Option<String> {
+    let told: Vec<String> = repairs.iter().map(|(kind, count)| format!("{count} {}", kind.replace('_', " "))).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 impl Suppression {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use domain::enquiry::{Contact, Enquiry, Qualification, Standing};
+use domain::enquiry::{Attachment, Contact, Enquiry, Qualification, Standing};
+use domain::identity::Ambiguity;
 use serde::Serialize;
 
 use super::At;
@@ -31,10 +32,16 @@ pub struct EnquiryView {
     pub first_run: String,
     /// The latest run.
     pub run: String,
+    /// The way it came by, e.g. `form`.
+    pub channel: Option<String>,
     /// Who asks.
     pub contact: Contact,
     /// What is asked.
     pub message: Option<String>,
+    /// What came with it: files, and addresses of files elsewhere.
+    pub attachments: Vec<Attachment>,
+    /// The original event time in UTC (RFC 3339), where it stands for one instant.
+    pub timestamp: Option<String>,
     /// The original event time, as the provider wrote it.
     pub occurred_at: Option<String>,
     /// Consent, as the form said it.
@@ -64,6 +71,8 @@ pub struct FlagsView {
     pub weak_key: bool,
     /// Its local event time stands for two instants, or for none.
     pub ambiguous_time: bool,
+    /// Where who or what it is does not stand for certain in what was sent.
+    pub ambiguous: Vec<Ambiguity>,
     /// The recent enquiry whose fields it repeats.
     pub look_alike_of: Option<String>,
     /// The enquiry whose key it came under with other content.
@@ -88,8 +97,11 @@ impl EnquiryView {
             first_delivery: enquiry.first_delivery.to_string(),
             first_run: enquiry.first_run.to_string(),
             run: enquiry.run.to_string(),
+            channel: fields.channel,
             contact: fields.contact,
             message: fields.message,
+            attachments: fields.attachments,
+            timestamp: fields.timestamp,
             occurred_at: fields.occurred_at,
             consent: fields.consent,
             other: fields.other,
@@ -104,6 +116,15 @@ impl EnquiryView {
     }
 }
 
+/// One attachment in a line: its name or address, its type and its length.
+pub fn attached(attachment: &Attachment) -> String {
+    let what = [&attachment.name, &attachment.url].into_iter().flatten().next().map_or("a file", String::as_str);
+    let kind = attachment.content_type.as_deref().map(|kind| format!(", {kind}")).unwrap_or_default();
+    let length = attachment.length.map(|length| format!(", {length} bytes")).unwrap_or_default();
+    let elsewhere = if attachment.fetched { "" } else { ", not fetched" };
+    format!("{what}{kind}{length}{elsewhere}")
+}
+
 impl FlagsView {
     fn of(enquiry: &Enquiry) -> Self {
         let flags = &enquiry.flags;
@@ -111,6 +132,7 @@ impl FlagsView {
         Self {
             weak_key: flags.weak_key,
             ambiguous_time: flags.ambiguous_time,
+            ambiguous: flags.ambiguous.clone(),
             look_alike_of: name(&flags.look_alike_of),
             conflict_with: name(&flags.conflict_with),
             separated_from: name(&flags.separated_from),

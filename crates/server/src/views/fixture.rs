@@ -81,6 +81,7 @@ impl Book {
             notes: Vec::new(),
             client: None,
             ambiguous_time: message.contains("ambiguous"),
+            ambiguous: vec![],
             hold_look_alikes: true,
             run: RunId::draw(NOW, &self.entropy),
             separate: false,
@@ -90,7 +91,7 @@ impl Book {
         let body = Blob { nonce, bytes: message.as_bytes().to_vec() };
         let delivery = delivery(DeliveryId::draw(NOW, &self.entropy), source, &body);
         let items = vec![Item::Enquiry(Box::new(proposal))];
-        let receipt = self.store.accept(Arrival { delivery, body, items, by: None, undoes: None, take_until: None }).await.unwrap();
+        let receipt = self.store.accept(Arrival { delivery, body, files: vec![], items, by: None, undoes: None, take_until: None }).await.unwrap();
         receipt.items.into_iter().next().unwrap()
     }
 }
@@ -100,7 +101,7 @@ impl Book {
     pub(crate) async fn quarantine(&self, source: &str, body: &[u8]) -> String {
         let items = vec![Item::Aside { verdict: Verdict::Quarantined, reason: "the body is no JSON".to_owned() }];
         let (delivery, body) = self.arriving(source, body);
-        let arrival = Arrival { delivery, body, items, by: None, undoes: None, take_until: None };
+        let arrival = Arrival { delivery, body, files: vec![], items, by: None, undoes: None, take_until: None };
         self.store.accept(arrival).await.unwrap().items[0].id.to_string()
     }
 
@@ -131,10 +132,12 @@ pub(crate) fn delivery(id: DeliveryId, source: &str, body: &Blob) -> Delivery {
         request_id: Some("req-1".to_owned()),
         attempt: None,
         content_type: Some("application/json".to_owned()),
+        content_encoding: None,
         header_digest: Digest::sha256(b"headers"),
         body_sha256: Digest::sha256(&body.bytes),
         body: body.digest(),
         body_len: u64::try_from(body.bytes.len()).unwrap(),
+        repairs: std::collections::BTreeMap::new(),
         verdict: Verdict::Quarantined,
         reason: None,
         enquiry: None,

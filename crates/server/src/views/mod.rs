@@ -28,11 +28,11 @@ mod tests;
 
 pub use aside::SetAside;
 pub use at::At;
-pub use delivery::{ArrivalView, BodyView, DeliveryView, Suppression, VERDICTS};
+pub use delivery::{ArrivalView, BodyView, DeliveryView, Suppression, VERDICTS, mended};
 pub use desk::DeskBook;
 pub use dossier::DossierView;
 pub use effect::{AttemptView, EFFECT_STATES, EffectView, StepView};
-pub use enquiry::{EnquiryView, FlagsView, STANDINGS};
+pub use enquiry::{EnquiryView, FlagsView, STANDINGS, attached};
 pub use entry::EntryView;
 pub use names::meant;
 pub use reader::{OpenItems, PageView, Query, Reader};

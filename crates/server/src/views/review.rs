@@ -22,7 +22,7 @@ pub struct ReviewView {
     pub enquiry: String,
     /// The effect it is about; none if it is about the enquiry.
     pub effect: Option<String>,
-    /// `conflict`, `look_alike`, `ambiguous_time`, `qualification`, `effect` or `message`.
+    /// `conflict`, `look_alike`, `ambiguous_time`, `ambiguous`, `qualification`, `effect` or `message`.
     pub kind: &'static str,
     /// Whether something waits for it, or it only notifies.
     pub holds: bool,
@@ -73,7 +73,7 @@ impl ReviewView {
 fn fitting(review: &Review, effect: Option<&Effect>) -> Vec<Fitting> {
     match review.kind {
         ReviewKind::Conflict => vec![plain("same"), plain("separate")],
-        ReviewKind::LookAlike | ReviewKind::AmbiguousTime | ReviewKind::Qualification | ReviewKind::Message => {
+        ReviewKind::LookAlike | ReviewKind::AmbiguousTime | ReviewKind::Ambiguous | ReviewKind::Qualification | ReviewKind::Message => {
             vec![plain("approve"), plain("dismiss")]
         }
         ReviewKind::Effect => {

@@ -81,6 +81,13 @@ impl<'a> Told<'a> {
         self.0.get(name).and_then(serde_json::Value::as_bool).unwrap_or_default()
     }
 
+    /// What was mended in a body.
+    fn mended(self) -> Option<String> {
+        let kinds = self.0.get("repairs")?.as_object()?;
+        let counts = kinds.iter().filter_map(|(kind, count)| Some((kind.clone(), u32::try_from(count.as_u64()?).ok()?)));
+        super::mended(&counts.collect())
+    }
+
     /// `: why`, or nothing.
     fn because(self) -> String {
         self.maybe("why").map_or_else(String::new, |why| format!(": {why}"))
@@ -92,6 +99,7 @@ fn of_review(what: &str, told: Told<'_>) -> Option<String> {
         "conflict" => "other content under a known key",
         "look_alike" => "fields that repeat a recent enquiry's",
         "ambiguous_time" => "an ambiguous event time",
+        "ambiguous" => "who or what an enquiry is",
         "qualification" => "the qualification",
         "effect" => "an effect that needs a person",
         "message" => "a message that waits for a person",

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::enquiry::Standing;
+use domain::enquiry::{Attachment, Standing};
+use domain::identity::{Ambiguity, Doubt};
 use domain::ids::RunId;
 use tokio::task::JoinSet;
 
 use super::Harness;
-use super::fixture::{accept, aside, assert_whole, at, blob, enter, lease, post};
+use super::fixture::{accept, aside, assert_whole, at, blob, enter, key, lease, post, stand};
 use crate::Error;
 use crate::model::{Arrival, Ask, List, Rows, Verdict};
 
@@ -49,6 +50,59 @@ pub(super) async fn i2_of_fifty_concurrent_deliveries_one_is_accepted_and_the_re
         assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().items, std::slice::from_ref(item));
     }
     assert_eq!(lease(&*store, 100, 99).await.enquiries.len(), 1);
+    assert_whole(&*store).await;
+}
+
+/// A file stands once, with the enquiry that it came with: not for copies, not for what is set aside, and not for others.
+pub(super) async fn files_are_kept_with_the_enquiry_that_they_came_with_and_once(h: &mut dyn Harness) {
+    let with_file = |delivery: &str, id: &str, body: &str| {
+        let file = blob(&format!("file of {delivery}"), "%PDF");
+        let mut post = post(delivery, id, body);
+        post.proposal.fields.attachments = vec![Attachment { blob: Some(file.digest()), ..Attachment::default() }];
+        Arrival { files: vec![file], ..post.arrival() }
+    };
+    let store = h.store();
+    let (first, copy, other) = (with_file("1", "77", "a"), with_file("2", "77", "a"), with_file("3", "77", "b"));
+    let aside = Arrival { items: vec![aside(Verdict::Quarantined, "?")], ..with_file("4", "78", "a") };
+    for (arrival, verdict, is_kept) in [
+        (first, Verdict::Accepted, true),
+        (copy, Verdict::Redelivery, false),
+        (other, Verdict::Conflict, true),
+        (aside, Verdict::Quarantined, false),
+    ] {
+        let digest = arrival.files[0].digest();
+        let record = store.accept(arrival).await.unwrap().items.remove(0);
+        assert_eq!(record.verdict, verdict);
+        assert_eq!(store.blob(&digest, record.enquiry.as_ref()).await.unwrap().map(|file| file.bytes), is_kept.then(|| b"%PDF".to_vec()), "{verdict:?}");
+        let entries = store.journal_after(None, 99).await.unwrap();
+        assert_eq!(entries.iter().any(|entry| entry.blobs.contains(&digest)), is_kept, "{verdict:?}");
+    }
+    drop(store);
+    h.restart(at(1));
+    let store = h.store();
+    stand(&*store, &key("77").enquiry_id(), Standing::Settled).await.unwrap();
+    // Its own body and its file; the other content's stay with their open enquiry, and so does the copy's body.
+    assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 3);
+    assert_whole(&*store).await;
+}
+
+/// What was mended in a body is on the delivery's record and in the journal.
+pub(super) async fn repairs_and_doubts_are_on_record(h: &mut dyn Harness) {
+    let store = h.store();
+    let mut post = post("1", "77", "a");
+    let doubt = Ambiguity { field: "contact.email".to_owned(), why: Doubt::Repeated };
+    post.proposal.ambiguous = vec![doubt.clone()];
+    let mut arrival = post.arrival();
+    arrival.delivery.repairs.insert("nul".to_owned(), 2);
+    arrival.delivery.content_encoding = Some("gzip".to_owned());
+    let delivery = store.accept(arrival).await.unwrap().items.remove(0);
+    drop(store);
+    h.restart(at(1));
+    let store = h.store();
+    let dossier = store.dossier(delivery.enquiry.as_ref().unwrap()).await.unwrap().unwrap();
+    assert_eq!((dossier.deliveries[0].repairs["nul"], dossier.deliveries[0].content_encoding.as_deref()), (2, Some("gzip")));
+    assert_eq!(dossier.entries[0].facts.get("repairs"), Some(&serde_json::json!({"nul": 2})));
+    assert_eq!(dossier.enquiry.flags.ambiguous, [doubt]);
     assert_whole(&*store).await;
 }
 
@@ -113,7 +167,8 @@ pub(super) async fn a_delivery_let_in_again_carries_nothing_of_its_old_verdict(h
         first_at: Some(at(0)),
         ..quarantined
     };
-    let arrival = Arrival { delivery, body, items: vec![post("2", "77", "{}").item()], by: Some("ada".to_owned()), undoes: None, take_until: None };
+    let items = vec![post("2", "77", "{}").item()];
+    let arrival = Arrival { delivery, body, files: vec![], items, by: Some("ada".to_owned()), undoes: None, take_until: None };
     let item = store.accept(arrival).await.unwrap().items.remove(0);
     assert_eq!((item.verdict, &item.reason, item.duplicate_suppressed), (Verdict::Accepted, &None, false));
     assert_eq!((&item.first_delivery, item.first_at), (&None, None));

@@ -56,6 +56,7 @@ pub(crate) fn post(delivery: &str, id: &str, body: &str) -> Post {
         notes: vec![],
         client: None,
         ambiguous_time: false,
+        ambiguous: vec![],
         hold_look_alikes: true,
         run: RunId::parse(&format!("run_{delivery}")).unwrap(),
         separate: false,
@@ -107,7 +108,7 @@ impl Post {
     pub(crate) fn arrival(&self) -> Arrival {
         let body = blob(&self.delivery, &self.body);
         let delivery = delivery(&self.delivery, self.at, &body);
-        Arrival { delivery, body, items: vec![self.item()], by: self.by.clone(), undoes: None, take_until: None }
+        Arrival { delivery, body, files: vec![], items: vec![self.item()], by: self.by.clone(), undoes: None, take_until: None }
     }
 
     /// The same delivery with other items.
@@ -130,10 +131,12 @@ pub(crate) fn delivery(id: &str, at: UtcMs, body: &Blob) -> Delivery {
         request_id: Some(format!("req-{id}")),
         attempt: None,
         content_type: Some("application/json".to_owned()),
+        content_encoding: None,
         header_digest: Digest::sha256(b"headers"),
         body_sha256: Digest::sha256(&body.bytes),
         body: body.digest(),
         body_len: u64::try_from(body.bytes.len()).unwrap(),
+        repairs: std::collections::BTreeMap::new(),
         verdict: Verdict::Ignored,
         reason: None,
         enquiry: None,

@@ -146,6 +146,8 @@ suite! {
     accepting {
         i1_a_new_enquiry_is_entered_with_its_delivery_its_body_and_work_due_at_once,
         i2_of_fifty_concurrent_deliveries_one_is_accepted_and_the_rest_name_it,
+        files_are_kept_with_the_enquiry_that_they_came_with_and_once,
+        repairs_and_doubts_are_on_record,
         a_batch_gives_each_item_its_own_verdict_and_arrives_once,
         what_is_set_aside_is_kept_whole_with_the_reason,
         a_delivery_id_is_entered_once,

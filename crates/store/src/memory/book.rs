@@ -82,7 +82,7 @@ impl Book {
             self.undo(id, &arrival)?;
         }
         let mut items = Vec::with_capacity(arrival.items.len());
-        let (mut owner, mut taken) = (None, Vec::new());
+        let (mut owner, mut taken, mut files) = (None, Vec::new(), Vec::new());
         for (n, item) in (0_u32..).zip(arrival.items) {
             let (before, look_alike) = match &item {
                 Item::Enquiry(proposal) => (self.before(&arrival.delivery.source, proposal), proposal.candidate.look_alike),
@@ -93,6 +93,7 @@ impl Book {
             if let Some(enquiry) = entered.enquiry {
                 let taken_until = arrival.take_until.filter(|_| enquiry.standing == Standing::Accepted);
                 taken.extend(taken_until.map(|_| Lease { what: enquiry.clone(), fence: 1, version: 1 }));
+                files.extend(accept::files(&enquiry));
                 self.insert_enquiry(enquiry, look_alike, taken_until);
             }
             owner = owner.or_else(|| entered.delivery.enquiry.clone());
@@ -105,6 +106,11 @@ impl Book {
             items.push(entered.delivery);
         }
         self.put_blob(arrival.body, owner.as_ref(), arrival.delivery.at);
+        for file in arrival.files {
+            if files.contains(&file.digest()) {
+                self.put_blob(file, owner.as_ref(), arrival.delivery.at);
+            }
+        }
         Ok(Receipt { items, taken })
     }
 

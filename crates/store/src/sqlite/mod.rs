@@ -239,7 +239,7 @@ impl crate::Store for Sqlite {
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
         sound::arrival(&arrival);
-        self.write(move |txn| write::accept(txn, arrival.clone())).await
+        self.write(move |txn| write::accept(txn, &arrival)).await
     }
 
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {

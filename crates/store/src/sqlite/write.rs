@@ -15,13 +15,13 @@ use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
 use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict};
 
-pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Error> {
+pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Error> {
     if let Some(id) = &arrival.undoes {
-        undo(txn, id, &arrival)?;
+        undo(txn, id, arrival)?;
     }
     let mut items = Vec::with_capacity(arrival.items.len());
-    let (mut owner, mut taken) = (None, Vec::new());
-    for (n, item) in (0_u32..).zip(arrival.items) {
+    let (mut owner, mut taken, mut files) = (None, Vec::new(), Vec::new());
+    for (n, item) in (0_u32..).zip(arrival.items.iter().cloned()) {
         let before = match &item {
             Item::Enquiry(proposal) => before(txn, &arrival.delivery.source, proposal)?,
             Item::Aside { .. } => Before { known: Vec::new(), recent: None },
@@ -33,6 +33,7 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
             let taken_until = arrival.take_until.filter(|_| enquiry.standing == Standing::Accepted);
             insert_enquiry(txn, enquiry, look_alike.as_ref(), taken_until)?;
             taken.extend(taken_until.map(|_| Lease { what: enquiry.clone(), fence: 1, version: 1 }));
+            files.extend(accept::files(enquiry));
         }
         owner = owner.or_else(|| entered.delivery.enquiry.clone());
         insert_delivery(txn, &entered.delivery)?;
@@ -47,6 +48,9 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: Arrival) -> Result<Receipt, Err
     // The body of a batch is named by entries of all its items.
     let alone = items.len() > 1 || owner.is_none();
     put_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+    for file in arrival.files.iter().filter(|file| !files.is_empty() && files.contains(&file.digest())) {
+        put_blob(txn, file, owner.as_ref(), alone, arrival.delivery.at)?;
+    }
     Ok(Receipt { items, taken })
 }
 

@@ -377,3 +377,75 @@ proptest! {
         prop_assert_eq!(one_key.to_string() == other_key.to_string(), is_same);
     }
 }
+
+#[test]
+fn of_an_id_that_was_sent_several_times_the_last_counts_and_it_is_in_doubt() {
+    let rule = by_submission(&["/id"]);
+    for (body, id, doubted) in [
+        (r#"{"id":["a","b"]}"#, "b", true),
+        (r#"{"id":["b",7]}"#, "7", true),
+        (r#"{"id":["b","b"]}"#, "b", false),
+        (r#"{"id":"a","id":"b"}"#, "b", true),
+        (r#"{"id":1.0}"#, "1.0", true),
+        (r#"{"id":10}"#, "10", false),
+    ] {
+        let identity = read(&rule, body);
+        assert_eq!((identity.key.value, !identity.ambiguous.is_empty()), (vec![id.to_owned()], doubted), "{body}");
+    }
+    let identity = read(&rule, r#"{"id":"a","id":null}"#);
+    assert_eq!((identity.key.basis, identity.ambiguous.len()), (Basis::Content, 1), "an id that another one takes back");
+}
+
+#[test]
+fn a_time_is_in_doubt_only_where_the_key_rests_on_it() {
+    let mut rule = by_time("/at", &["/form"], None);
+    let body = r#"{"id":1,"at":"2026-03-02T09:15:04Z","at":"2026-03-02T09:15:05Z","form":"a","form":"b"}"#;
+    let fields: Vec<_> = read(&rule, body).ambiguous.into_iter().map(|doubt| doubt.field).collect();
+    assert_eq!(fields, ["time", "with"]);
+    rule.submission = vec![place("/id")];
+    assert_eq!(read(&rule, body).ambiguous, []);
+}
+
+#[test]
+fn a_key_may_stand_in_json_inside_a_text() {
+    let rule = Rule { embedded: vec![Pointer::parse("/raw").unwrap()], ..by_submission(&["/raw/id"]) };
+    let identity = read(&rule, r#"{"raw":"{\"id\":6084250982513018472,\"sent\":1}"}"#);
+    assert_eq!(identity.key.value, ["6084250982513018472"]);
+    // White space inside the text is no content, what it says is.
+    assert_eq!(identity.content, read(&rule, r#"{"raw":"{ \"id\": 6084250982513018472, \"sent\": 1 }"}"#).content);
+    assert_ne!(identity.content, read(&rule, r#"{"raw":"{\"id\":6084250982513018472,\"sent\":2}"}"#).content);
+    let json = serde_json::to_string(&rule).unwrap();
+    assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
+    assert!(!serde_json::to_string(&Rule::default()).unwrap().contains("embedded"), "a rule without is written as before");
+}
+
+#[test]
+fn i3_what_was_lost_in_reading_counts_as_content() {
+    let body = Tree::from_json("{\"m\":\"\u{FFFD}\"}").unwrap();
+    let (one, other) = (Digest::sha256(b"1"), Digest::sha256(b"2"));
+    let of = |lost| Rule::default().read_mended("web", Sent { body: &body, lost }, &[], &Fields::default(), &secret()).unwrap();
+    assert_eq!(of(Some(&one)), of(Some(&one)));
+    assert_ne!(of(Some(&one)).key, of(Some(&other)).key);
+    assert_ne!(of(Some(&one)).key, of(None).key);
+    // Half of a pair that is lost inside of embedded JSON counts the same.
+    let rule = Rule { embedded: vec![Pointer::parse("/raw").unwrap()], ..Rule::default() };
+    let inside = |half: &str| read(&rule, &format!(r#"{{"raw":"{{\"m\":\"\\{half}\"}}"}}"#)).content;
+    assert_ne!(inside("ud83d"), inside("ud83e"));
+}
+
+#[test]
+fn a_written_time_is_one_instant_or_none() {
+    let rule = |zone: Option<&str>| Rule { timezone: zone.map(str::to_owned), ..Rule::default() };
+    let utc = |zone, sent: &str| rule(zone).instant(sent).map(|at| at.to_string());
+    assert_eq!(utc(None, "2026-03-02T10:15:04+01:00").as_deref(), Some("2026-03-02T09:15:04Z"));
+    assert_eq!(utc(None, "1772442904120").as_deref(), Some("2026-03-02T09:15:04.12Z"));
+    assert_eq!(utc(Some("Europe/Berlin"), "2026-03-02 10:15:04").as_deref(), Some("2026-03-02T09:15:04Z"));
+    for (zone, sent) in [
+        (None, "2026-03-02 10:15:04"),
+        (Some("Europe/Berlin"), "2026-10-25 02:30:00"),
+        (Some("Europe/Berlin"), "2026-03-02"),
+        (None, "soon"),
+    ] {
+        assert_eq!(utc(zone, sent), None, "{sent}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::super::read::flags;
 use super::super::review::to_decide;
 use super::super::table::{clipped, instant, span, table};
-use crate::views::{ArrivalView, DeliveryView, DossierView, EffectView, EnquiryView, StepView, TargetView};
+use crate::views::{ArrivalView, DeliveryView, DossierView, EffectView, EnquiryView, StepView, TargetView, attached, mended};
 
 /// Everything about one enquiry. `program` is how the commands that are named begin; `targets` are those configured.
 pub(super) fn of_enquiry(dossier: &DossierView, program: &str, targets: &[TargetView]) -> Vec<String> {
@@ -37,6 +37,7 @@ pub(super) fn of_arrival(arrival: &ArrivalView, program: &str) -> Vec<String> {
         let kept =
             if arrival.body.is_some() { format!("kept: {program} show {} --body", arrival.id) } else { "not kept any more".to_owned() };
         lines.push(fact("body", &format!("{} bytes, {kept}", first.body_len)));
+        lines.extend(mended(&first.repairs).map(|mended| fact("mended", &mended)));
     }
     for item in arrival.items.iter().filter(|item| item.enquiry.is_none()) {
         let which = if arrival.items.len() > 1 { format!("item {}: ", item.item) } else { String::new() };
@@ -66,6 +67,7 @@ fn about(enquiry: &EnquiryView) -> Vec<String> {
         (false, false) => lines.push(fact("who", &who)),
     }
     lines.extend(enquiry.message.as_ref().map(|message| fact("what", &clipped(message, 85))));
+    lines.extend(enquiry.attachments.iter().map(|attachment| fact("with", &clipped(&attached(attachment), 85))));
     if let Some(result) = &enquiry.qualification {
         let is = if result.qualified { "qualified" } else { "not qualified" };
         let priority = format!("{:?}", result.priority).to_lowercase();
@@ -80,6 +82,7 @@ fn about(enquiry: &EnquiryView) -> Vec<String> {
     }
     let flags = flags(&enquiry.flags);
     if !flags.is_empty() {
+        lines.extend(enquiry.flags.ambiguous.iter().map(|doubt| fact("doubt", &doubt.words())));
         let others = [&enquiry.flags.look_alike_of, &enquiry.flags.conflict_with, &enquiry.flags.separated_from];
         let others = others.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
         let see = if others.is_empty() { others } else { format!(" (see {others})") };
@@ -141,6 +144,7 @@ fn of_delivery(delivery: &DeliveryView, program: &str) -> Vec<String> {
         lines.push(format!("    duplicate_suppressed: true; first run {run}, attempted {attempted}"));
     }
     lines.extend(delivery.reason.as_ref().map(|why| format!("    {why}")));
+    lines.extend(mended(&delivery.repairs).map(|mended| format!("    mended to be read: {mended}")));
     if delivery.weak_key && delivery.duplicate_suppressed {
         lines.push(format!("    another enquiry after all? {program} review {} separate", delivery.id));
     }

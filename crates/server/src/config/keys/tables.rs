@@ -95,11 +95,13 @@ const SOURCE: Table = Table {
             r#""/entries/*""#,
             "Where the items stand, if one body carries several; other pointers then count from the item.",
         ),
+        usual("channel", Text, r#""form""#, "The way its enquiries come by, a word."),
+        usual("embedded", Many(&Pointer), "[]", "Places (at most 8) whose text is JSON itself: other pointers lead on into it."),
         usual(
             "map",
-            Pairs(&Place),
+            Pairs(&Many(&Place)),
             "{ }",
-            "Where each field stands: contact.email, contact.name, contact.phone, contact.company, message, occurred_at, consent. Any other name becomes a field of that name, enquiry.other.NAME.",
+            "Where each field stands: contact.email, contact.name, contact.phone, contact.company, message, occurred_at, consent, channel, attachments. A list of places is put together. Any other name becomes a field of that name, enquiry.other.NAME.",
         ),
         optional(
             "test",

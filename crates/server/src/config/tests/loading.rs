@@ -203,3 +203,29 @@ fn a_template_file_may_begin_with_its_subject() {
         assert_eq!((action.subject.as_deref(), action.text.as_deref()), (Some(subject), Some(text)), "{file:?}");
     }
 }
+
+#[test]
+fn a_field_may_stand_at_several_places_and_inside_of_json_in_a_text() {
+    let config = read(
+        "[[source]]\nname = \"web\"\nchannel = \"ads\"\nembedded = [\"/raw\"]\nmap = { \"contact.name\" = [\"/first\", \"/last\"], message = \"/raw/m\" }\n",
+    )
+    .unwrap();
+    let source = &config.sources[0];
+    assert_eq!((source.channel.as_str(), source.map["contact.name"].len(), source.map["message"].len()), ("ads", 2, 1));
+    assert_eq!(source.rule().embedded, [Pointer::parse("/raw").unwrap()]);
+}
+
+#[test]
+fn places_channels_and_embedded_json_are_checked() {
+    for (key, words) in [
+        ("channel = \"a b\"", "`channel` is a word"),
+        ("embedded = [\"/a/*\"]", "must name one place"),
+        ("embedded = [\"/1\",\"/2\",\"/3\",\"/4\",\"/5\",\"/6\",\"/7\",\"/8\",\"/9\"]", "at most 8 places"),
+        ("map = { message = [\"/a\", 7] }", "a text in quotes, or a list of them"),
+        ("map = { message = [\"/a\", \"b\"] }", "is no JSON Pointer"),
+        ("map = { atachments = \"/a\" }", "did you mean `attachments`?"),
+    ] {
+        let told = problems(&format!("[[source]]\nname = \"web\"\n{key}\n")).join("\n");
+        assert!(told.contains(words), "{key}: {told}");
+    }
+}

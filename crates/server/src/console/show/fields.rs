@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::page::{link, said};
-use crate::views::EnquiryView;
+use crate::views::{EnquiryView, attached};
 
 pub(super) fn fields(enquiry: &EnquiryView) -> Markup {
     let contact = &enquiry.contact;
@@ -13,6 +13,8 @@ pub(super) fn fields(enquiry: &EnquiryView) -> Markup {
         ("E-mail", &contact.email),
         ("Phone", &contact.phone),
         ("Happened", &enquiry.occurred_at),
+        ("In UTC", &enquiry.timestamp),
+        ("Channel", &enquiry.channel),
         ("Consent", &enquiry.consent),
     ];
     html! {
@@ -21,6 +23,7 @@ pub(super) fn fields(enquiry: &EnquiryView) -> Markup {
         dl {
             @for (name, value) in named { @if let Some(value) = value { dt { (name) } dd { (said(value)) } } }
             @for (name, value) in &enquiry.other { dt { (said(name)) } dd { (said(value)) } }
+            @for attachment in &enquiry.attachments { dt { "Attached" } dd { (said(&attached(attachment))) } }
             dt { "Source" } dd { (said(&enquiry.source)) }
             @if let Some(client) = &enquiry.client { dt { "Client" } dd { (said(client)) } }
             dt { "Enquiry" } dd { (link(&enquiry.id)) }
@@ -41,6 +44,7 @@ fn flags(enquiry: &EnquiryView) -> Markup {
     html! {
         @if flags.weak_key { p.soft { "Its key rests on content alone." } }
         @if flags.ambiguous_time { p.soft { "Its local event time stands for two instants, or for none." } }
+        @for doubt in &flags.ambiguous { p.soft { "Not certain: " (doubt.words()) "." } }
         @if let Some(id) = &flags.look_alike_of { p { "Its fields repeat those of " (link(id)) "." } }
         @if let Some(id) = &flags.conflict_with { p { "It came under the key of " (link(id)) ", with other content." } }
         @if let Some(id) = &flags.separated_from { p { "A person told it apart from " (link(id)) "." } }

@@ -11,8 +11,9 @@ fn place(text: &str) -> Place {
 }
 
 fn mapped(pairs: &[(&str, &str)], body: &str) -> (Fields, Vec<Note>) {
-    let mapping = pairs.iter().map(|(field, at)| ((*field).to_owned(), place(at))).collect();
-    fields(&mapping, &tree(body), &[("x-form".to_owned(), "F-1".to_owned())])
+    let mapping = pairs.iter().map(|(field, at)| ((*field).to_owned(), vec![place(at)])).collect();
+    let mapped = fields(&mapping, &tree(body), &[("x-form".to_owned(), "F-1".to_owned())], false);
+    (mapped.fields, mapped.notes)
 }
 
 fn paths(json: &str, pattern: &str) -> Vec<Result<String, String>> {

@@ -32,7 +32,7 @@ async fn a_quarantined_delivery_is_read_under_the_rule_that_holds_now() {
     let before = kept.items[0].clone();
     let mut source = setup();
     source.rule.submission = vec![Place::parse("/key").unwrap()];
-    source.map.insert("message".to_owned(), Place::parse("/text").unwrap());
+    source.map.insert("message".to_owned(), vec![Place::parse("/text").unwrap()]);
     let arrival = replayed(source, kept, false).await.unwrap();
     let proposal = enquiry(&arrival.items[0]);
     assert_eq!(proposal.candidate.keys[0].to_string(), "website:submission:lead_77");

@@ -7,9 +7,17 @@ pub(super) fn received(told: Told<'_>) -> String {
     let (delivery, source, key) = (told.text("delivery"), told.text("source"), told.text("key"));
     let reason = told.maybe("reason").map_or_else(String::new, |reason| format!(": {reason}"));
     let came = format!("Delivery {delivery} from {source}");
+    let said = verdict(&came, key, &reason, told);
+    match told.mended() {
+        Some(mended) => format!("{said} It was mended to be read: {mended}."),
+        None => said,
+    }
+}
+
+fn verdict(came: &str, key: &str, reason: &str, told: Told<'_>) -> String {
     match told.text("verdict") {
         "accepted" => format!("{came} was accepted as a new enquiry, {key}."),
-        "redelivery" => redelivered(&came, told),
+        "redelivery" => redelivered(came, told),
         "conflict" => format!("{came} brought other content under a key that is entered already: held as {key}."),
         "look_alike" => format!("{came} was accepted as an enquiry of its own, {key}; its fields repeat a recent one's."),
         "quarantined" => format!("{came} could not be understood and was kept whole{reason}."),

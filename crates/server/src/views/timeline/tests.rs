@@ -140,3 +140,12 @@ fn a_try_says_what_it_came_to_and_what_follows() {
     let end = "A person should look: its text speaks to the model. The earlier result stays.";
     assert_eq!(again, format!("{begin}, 9 ms after the run began. {end}"));
 }
+
+#[test]
+fn what_was_mended_in_a_body_is_said_with_its_arrival() {
+    let facts = Facts::new().with("delivery", "dlv_1").with("source", "web").with("verdict", "accepted").with("key", "k");
+    let said = |facts: Facts| says("delivery.received", &facts);
+    assert!(!said(facts.clone()).contains("mended"));
+    let told = said(facts.with("repairs", json!({"lone_surrogate": 1, "nul": 2})));
+    assert!(told.ends_with("It was mended to be read: 1 lone surrogate, 2 nul."), "{told}");
+}

@@ -20,10 +20,12 @@ fn delivery(verdict: Verdict) -> Delivery {
         request_id: None,
         attempt: None,
         content_type: None,
+        content_encoding: None,
         header_digest: Digest::ZERO,
         body_sha256: Digest::ZERO,
         body: Digest::ZERO,
         body_len: 2,
+        repairs: std::collections::BTreeMap::new(),
         verdict,
         reason: None,
         enquiry: None,
@@ -133,4 +135,13 @@ fn a_quarantined_delivery_says_why_and_how_to_read_it_again() {
     assert!(text.contains("2 bytes, not kept any more"), "{text}");
     let ignored = ArrivalView { items: vec![DeliveryView::of(&delivery(Verdict::Ignored))], ..arrival };
     assert!(!of_arrival(&ignored, "oncebook").join("\n").contains("replay"));
+}
+
+#[test]
+fn what_was_mended_is_shown_with_a_delivery() {
+    let repairs = std::collections::BTreeMap::from([("repeated_name".to_owned(), 3)]);
+    let view = DeliveryView::of(&Delivery { repairs, ..delivery(Verdict::Accepted) });
+    assert_eq!(of_delivery(&view, "oncebook")[1], "    mended to be read: 3 repeated name");
+    let arrival = ArrivalView { id: "dlv_2".to_owned(), items: vec![view], body: None };
+    assert!(of_arrival(&arrival, "oncebook").contains(&"  mended   3 repeated name".to_owned()));
 }

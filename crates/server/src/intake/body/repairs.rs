@@ -1,0 +1,119 @@
+//! What had to be mended for a body to be read: counts by kind, which go on record, and what was lost on the way, which
+//! counts as content.
+
+use std::collections::BTreeMap;
+
+use domain::digest::Digest;
+
+/// One kind of mending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Repair {
+    /// A byte-order mark was taken off.
+    ByteOrderMark,
+    /// A file's name was made safe.
+    FileName,
+    /// The declared boundary did not stand in the body, and the body's own was taken.
+    Boundary,
+    /// A control character stood unescaped in a JSON string.
+    Control,
+    /// The declared content encoding was not the body's.
+    Encoding,
+    /// A NUL stands in a name or a text: fields have U+FFFD there.
+    Nul,
+    /// A member repeats the name of one before it: the last counts.
+    RepeatedName,
+    /// Half of a surrogate pair was replaced by U+FFFD.
+    Surrogate,
+    /// Text was not in UTF-8 and was brought into it.
+    Transcoded,
+    /// The body was not of the declared type.
+    Type,
+    /// Bytes that are no text were replaced by U+FFFD.
+    Undecodable,
+}
+
+impl Repair {
+    /// The name on record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ByteOrderMark => "byte_order_mark",
+            Self::FileName => "file_name",
+            Self::Boundary => "boundary",
+            Self::Control => "control_character",
+            Self::Encoding => "declared_encoding",
+            Self::Nul => "nul",
+            Self::RepeatedName => "repeated_name",
+            Self::Surrogate => "lone_surrogate",
+            Self::Transcoded => "transcoded",
+            Self::Type => "declared_type",
+            Self::Undecodable => "undecodable",
+        }
+    }
+}
+
+/// Everything that was mended in one body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    counts: BTreeMap<Repair, u32>,
+    lost: Option<Digest>,
+}
+
+impl Repairs {
+    /// Counts.
+    pub(super) fn add(&mut self, kind: Repair, count: u32) {
+        if count > 0 {
+            let sum = self.counts.entry(kind).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    pub(super) fn one(&mut self, kind: Repair) {
+        self.add(kind, 1);
+    }
+
+    /// Counts, and remembers what was replaced.
+    pub(super) fn lost(&mut self, kind: Repair, count: u32, what: &[u8]) {
+        self.add(kind, count);
+        if count > 0 {
+            let before = self.lost.unwrap_or(Digest::ZERO);
+            self.lost = Some(Digest::of_parts([before.as_bytes().as_slice(), what]));
+        }
+    }
+
+    /// Takes those of a part of the body in.
+    pub(super) fn join(&mut self, part: &Self) {
+        for (kind, count) in &part.counts {
+            self.add(*kind, *count);
+        }
+        if let Some(lost) = &part.lost {
+            let before = self.lost.unwrap_or(Digest::ZERO);
+            self.lost = Some(Digest::of_parts([before.as_bytes().as_slice(), lost.as_bytes()]));
+        }
+    }
+
+    /// What was lost in all of a body is lost in this part too; it is counted there.
+    pub(super) fn take_lost(&mut self, whole: &Self) {
+        self.lost = whole.lost;
+    }
+
+    /// What was replaced in all of it is no matter of the whole any more: its parts are read anew, each by itself.
+    pub(super) fn forget_lost(&mut self) {
+        self.counts.remove(&Repair::Undecodable);
+        self.lost = None;
+    }
+
+    /// How often that was done.
+    pub fn count(&self, kind: Repair) -> u32 {
+        self.counts.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// Digest of what was replaced and reads alike now; `None` if nothing was.
+    pub fn lost_digest(&self) -> Option<&Digest> {
+        self.lost.as_ref()
+    }
+
+    /// As the record has them.
+    pub fn on_record(&self) -> BTreeMap<String, u32> {
+        self.counts.iter().map(|(kind, count)| (kind.as_str().to_owned(), *count)).collect()
+    }
+}
