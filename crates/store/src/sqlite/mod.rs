@@ -35,7 +35,7 @@ const BUSY: Duration = Duration::from_secs(2);
 const CACHE_KIB: i64 = 16 * 1024;
 
 /// Pages in the log before it is folded into the book. A page that many commits have touched is then written once.
-const LOG_PAGES: i64 = 8_192;
+const LOG_PAGES: i64 = 32_768;
 
 /// How a book is opened for writing.
 #[derive(Clone, Debug)]

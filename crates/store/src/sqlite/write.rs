@@ -47,7 +47,12 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Er
     }
     // The body of a batch is named by entries of all its items.
     let alone = items.len() > 1 || owner.is_none();
-    put_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+    // What a person lets in brings a body that is kept already.
+    if arrival.by.is_some() {
+        put_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+    } else {
+        insert_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+    }
     for file in arrival.files.iter().filter(|file| !files.is_empty() && files.contains(&file.digest())) {
         put_blob(txn, file, owner.as_ref(), alone, arrival.delivery.at)?;
     }
@@ -231,16 +236,22 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
 
 /// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.
 /// `alone`: it is to be found by its digest alone.
-fn put_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
-    let (digest, enquiry) = (blob.digest(), enquiry.map(|id| txn.number(id)).transpose()?);
+fn put_blob(txn: &Txn<'_>, blob: &Blob, of: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
+    let (digest, enquiry) = (blob.digest(), of.map(|id| txn.number(id)).transpose()?);
     let digest = digest.as_bytes().as_slice();
     if enquiry.is_some() && run(txn, "UPDATE blobs SET enquiry = ?2 WHERE digest = ?1 AND alone AND enquiry IS NULL", (digest, enquiry))? > 0 {
         return Ok(());
     }
-    let sql = "INSERT INTO blobs (digest, alone, nonce, bytes, enquiry, at) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-               WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE enquiry = ?5 AND digest = ?1)
-               AND NOT EXISTS (SELECT 1 FROM blobs WHERE digest = ?1 AND alone)";
-    run(txn, sql, (digest, alone, blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
+    let sql = "SELECT 1 FROM blobs WHERE enquiry = ?2 AND digest = ?1 UNION ALL SELECT 1 FROM blobs WHERE digest = ?1 AND alone";
+    let is_kept = txn.conn.prepare_cached(sql).and_then(|mut statement| statement.exists((digest, enquiry))).map_err(fault)?;
+    if is_kept { Ok(()) } else { insert_blob(txn, blob, of, alone, at) }
+}
+
+/// Keeps a blob that was made just now: its nonce is new, so nothing has its digest.
+fn insert_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
+    let (digest, enquiry) = (blob.digest(), enquiry.map(|id| txn.number(id)).transpose()?);
+    let sql = "INSERT INTO blobs (digest, alone, nonce, bytes, enquiry, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    run(txn, sql, (digest.as_bytes().as_slice(), alone, blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
 }
 
 pub(super) fn adopt_rule(txn: &mut Txn<'_>, source: &str, rule: &str, draft: Draft) -> Result<(), Error> {
