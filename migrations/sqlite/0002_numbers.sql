@@ -1,6 +1,7 @@
 -- Inside the book an enquiry is a number, given in the order of entering. What belongs to it is filed under the number, so
 -- that the indexes grow at their end: under its id, which is a digest, each new row changes a page anywhere in the file, and a
--- large book gets slow. Only the enquiry's own id and the mark of its fields are still in such places.
+-- large book gets slow. Only the enquiry's own id is still in such places: it is what makes one enquiry of one key. Marks of
+-- fields (look_alike) are asked for only among the last ones, and so have no index.
 
 CREATE TABLE new_enquiries (
     n           INTEGER PRIMARY KEY,
@@ -98,7 +99,6 @@ ALTER TABLE new_reviews RENAME TO reviews;
 -- in an outage thousands of rows are due.
 CREATE INDEX enquiries_due ON enquiries (due, lease_until) WHERE due IS NOT NULL;
 CREATE INDEX enquiries_leased ON enquiries (lease_until, due) WHERE lease_until > 0;
-CREATE INDEX enquiries_look_alike ON enquiries (look_alike) WHERE look_alike IS NOT NULL;
 CREATE INDEX journal_by_enquiry ON journal (enquiry, stream, seq) WHERE enquiry IS NOT NULL;
 CREATE UNIQUE INDEX blobs_alone ON blobs (digest) WHERE alone;
 CREATE INDEX blobs_by_enquiry ON blobs (enquiry) WHERE enquiry IS NOT NULL;

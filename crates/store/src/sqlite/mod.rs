@@ -3,7 +3,9 @@
 //! One process writes a book: it holds a lock beside the file, so every other process that wrote to it is known to be dead.
 //! Here are opening, locking and the hand-over of each verb; `write`, `lease` and `read` hold the SQL.
 
+mod folding;
 mod lease;
+mod marks;
 mod migrate;
 mod read;
 #[cfg(test)]
@@ -23,6 +25,8 @@ use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use self::folding::Folding;
+use self::marks::Marks;
 use self::writer::Writer;
 use crate::error::Error;
 use crate::model::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
@@ -32,10 +36,7 @@ use crate::sound;
 const BUSY: Duration = Duration::from_secs(2);
 
 /// What the writer keeps of the book in memory, in KiB: the inner pages of its indexes, and the leaves that are written now.
-const CACHE_KIB: i64 = 16 * 1024;
-
-/// Pages in the log before it is folded into the book. A page that many commits have touched is then written once.
-const LOG_PAGES: i64 = 32_768;
+const CACHE_KIB: i64 = 10 * 1024;
 
 /// How a book is opened for writing.
 #[derive(Clone, Debug)]
@@ -71,12 +72,14 @@ impl Sqlite {
         let options = Options { path: one_name(&options.path)?, ..options };
         let lock = lock_file(&options.path)?;
         whole_or_new(&options.path)?;
-        let conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
+        let mut conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
         prepare(&conn)?;
         migrate::run(&conn)?;
         let secret = migrate::book_secret(&conn, options.new_secret)?;
         let (ord, head) = begin_stream(&conn, &options)?;
-        let writer = Writer::start(conn, ord, head.clone(), options.batch_max.max(1), lock)?;
+        let folding = Folding::start(&options.path, &mut conn)?;
+        let marks = Marks::read(&conn)?;
+        let writer = Writer::start((conn, folding), (ord, head.clone(), marks), options.batch_max.max(1), lock)?;
         Ok(Self { path: options.path, writer: Some(writer), readers: Arc::default(), stream: head.stream, started_at: options.now, secret })
     }
 
@@ -177,7 +180,6 @@ fn prepare(conn: &Connection) -> Result<(), Error> {
     conn.pragma_update(None, "synchronous", "FULL").map_err(fault)?;
     conn.pragma_update(None, "foreign_keys", "ON").map_err(fault)?;
     conn.pragma_update(None, "cache_size", -(CACHE_KIB)).map_err(fault)?;
-    conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(fault)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::fault;
+use super::marks::mark;
 use super::writer::Txn;
 use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
@@ -47,8 +48,8 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Er
     }
     // The body of a batch is named by entries of all its items.
     let alone = items.len() > 1 || owner.is_none();
-    // What a person lets in brings a body that is kept already.
-    if arrival.by.is_some() {
+    // What a person lets in brings a body that is kept already, as it was when it could not be understood.
+    if alone || arrival.by.is_some() {
         put_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
     } else {
         insert_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
@@ -88,8 +89,8 @@ fn before(txn: &Txn<'_>, source: &str, proposal: &Proposal) -> Result<Before, Er
     }
     let recent = match &proposal.candidate.look_alike {
         Some(digest) if known.is_empty() => {
-            let sql = "SELECT doc FROM enquiries WHERE source = ?1 AND look_alike = ?2 ORDER BY n DESC LIMIT 1";
-            one(txn, sql, (source, mark(digest)))?
+            let latest = txn.latest(mark(source, digest));
+            latest.map(|n| one(txn, "SELECT doc FROM enquiries WHERE n = ?1", [n])).transpose()?.flatten()
         }
         Some(_) | None => None,
     };
@@ -133,8 +134,9 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
 }
 
 /// `taken_until`: it is leased to who brings it.
-fn insert_enquiry(txn: &Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Digest>, taken_until: Option<UtcMs>) -> Result<(), Error> {
+fn insert_enquiry(txn: &mut Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Digest>, taken_until: Option<UtcMs>) -> Result<(), Error> {
     let due = (enquiry.standing == Standing::Accepted).then_some(enquiry.accepted_at.0);
+    let mark = look_alike.map(|digest| mark(&enquiry.key.source, digest));
     let sql = "INSERT INTO enquiries (id, key, source, standing, look_alike, due, lease_until, fence, doc)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let values = (
@@ -142,21 +144,17 @@ fn insert_enquiry(txn: &Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Digest>,
         enquiry.key.to_string(),
         &enquiry.key.source,
         enquiry.standing.as_str(),
-        look_alike.map(mark),
+        mark,
         due,
         taken_until.map_or(0, |until| until.0),
         u32::from(taken_until.is_some()),
         json(enquiry)?,
     );
     run(txn, sql, values)?;
-    txn.entered(&enquiry.id, txn.conn.last_insert_rowid());
+    let n = txn.conn.last_insert_rowid();
+    txn.entered(&enquiry.id, n);
+    mark.into_iter().for_each(|mark| txn.marked(mark, n));
     Ok(())
-}
-
-/// What of a look-alike's digest is indexed: 64 bits of it, which no two enquiries of one source share by chance in minutes.
-fn mark(look_alike: &Digest) -> i64 {
-    let [a, b, c, d, e, f, g, h, ..] = *look_alike.as_bytes();
-    i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// A lease ends with the commit of what it was for.

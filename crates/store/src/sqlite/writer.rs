@@ -15,6 +15,8 @@ use domain::ids::EnquiryId;
 use evidence::{Draft, Entry, Head, seal};
 
 use super::fault;
+use super::folding::Folding;
+use super::marks::Marks;
 use crate::error::Error;
 
 /// How many callers may wait for the writer. More are turned away at once: the door then answers 503 (I1).
@@ -25,13 +27,26 @@ pub(super) struct Txn<'a> {
     pub(super) conn: &'a Connection,
     ord: i64,
     head: &'a mut Head,
+    marks: &'a Marks,
+    /// The marks of what this transaction entered.
+    pending: &'a mut Vec<(i64, i64)>,
     /// The enquiry that was asked for last: one work mostly speaks of one.
     last: RefCell<Option<(EnquiryId, i64)>>,
 }
 
 impl<'a> Txn<'a> {
-    fn new(conn: &'a Connection, ord: i64, head: &'a mut Head) -> Self {
-        Self { conn, ord, head, last: RefCell::default() }
+    fn new(conn: &'a Connection, (ord, marks): (i64, &'a Marks), (head, pending): (&'a mut Head, &'a mut Vec<(i64, i64)>)) -> Self {
+        Self { conn, ord, head, marks, pending, last: RefCell::default() }
+    }
+
+    /// The number of the latest enquiry with that mark.
+    pub(super) fn latest(&self, mark: i64) -> Option<i64> {
+        self.marks.latest(self.pending, mark)
+    }
+
+    /// An enquiry was entered with that mark.
+    pub(super) fn marked(&mut self, mark: i64, n: i64) {
+        self.pending.push((mark, n));
     }
 
     /// The number that the enquiry has in this book.
@@ -116,11 +131,16 @@ pub(super) struct Writer {
 impl Writer {
     /// Starts the thread. `ord` and `head` are the stream that this process writes; `lock` is let go when the thread ends,
     /// for until then this process may write.
-    pub(super) fn start(conn: Connection, ord: i64, head: Head, batch_max: usize, lock: File) -> Result<Self, Error> {
+    pub(super) fn start(
+        (conn, folding): (Connection, Folding),
+        (ord, head, marks): (i64, Head, Marks),
+        batch_max: usize,
+        lock: File,
+    ) -> Result<Self, Error> {
         let (queue, wanted) = mpsc::channel(QUEUE_MAX);
         let thread = std::thread::Builder::new()
             .name("book-writer".to_owned())
-            .spawn(move || Desk { conn, ord, head, batch_max, _lock: lock }.serve(wanted))
+            .spawn(move || Desk { folding, conn, ord, head, marks, batch_max, _lock: lock }.serve(wanted))
             .map_err(|e| Error::Unavailable(format!("the writer's thread cannot start: {e}")))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
@@ -155,9 +175,12 @@ impl Drop for Writer {
 
 /// What the thread owns.
 struct Desk {
+    /// Before the connection, which is then the last: closing that folds the rest of the log.
+    folding: Folding,
     conn: Connection,
     ord: i64,
     head: Head,
+    marks: Marks,
     batch_max: usize,
     /// After the connection, so that it is let go last.
     _lock: File,
@@ -177,6 +200,7 @@ impl Desk {
             let more = std::iter::from_fn(|| wanted.try_recv().ok()).take(self.batch_max - 1);
             let batch = std::iter::once(first).chain(more).collect();
             self.commit(batch);
+            self.folding.committed(&self.conn);
         }
     }
 
@@ -192,45 +216,53 @@ impl Desk {
 
     /// Runs all of them in one transaction. `Err`: nothing of it stands, and the journal's end is where it was.
     fn transaction(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Vec<Result<(), Error>>, Failed> {
-        if let Some(head) = self.all_well(batch)? {
+        if let Some((head, pending)) = self.all_well(batch)? {
             self.head = head;
+            self.marks.add(pending);
             return Ok(vec![Ok(()); batch.len()]);
         }
         let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let mut transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
-        let mut head = self.head.clone();
+        let (mut head, mut pending) = (self.head.clone(), Vec::new());
         let mut answers = Vec::with_capacity(batch.len());
         for work in batch {
-            answers.push(run_alone(&mut transaction, self.ord, &mut head, work.as_mut()).map_err(Failed::Later)?);
+            let book = (self.ord, &self.marks);
+            answers.push(run_alone(&mut transaction, book, (&mut head, &mut pending), work.as_mut()).map_err(Failed::Later)?);
         }
         transaction.commit().map_err(|e| Failed::Later(fault(e)))?;
         self.head = head;
+        self.marks.add(pending);
         Ok(answers)
     }
 
-    /// Runs all of them with nothing between them; the journal's end after it. `None`: one failed, and nothing stands. A
+    /// Runs all of them with nothing between them; the journal's end after it, and the marks that came. `None`: one failed, and nothing stands. A
     /// savepoint has the engine copy every page that it touches.
-    fn all_well(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Option<Head>, Failed> {
+    fn all_well(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Option<(Head, Vec<(i64, i64)>)>, Failed> {
         let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
-        let mut head = self.head.clone();
+        let (mut head, mut pending) = (self.head.clone(), Vec::new());
         for work in batch {
-            if work.run(&mut Txn::new(&transaction, self.ord, &mut head)).is_err() {
+            if work.run(&mut Txn::new(&transaction, (self.ord, &self.marks), (&mut head, &mut pending))).is_err() {
                 return Ok(None);
             }
         }
         match transaction.commit() {
-            Ok(()) => Ok(Some(head)),
+            Ok(()) => Ok(Some((head, pending))),
             Err(e) => Err(Failed::Later(fault(e))),
         }
     }
 }
 
 /// Runs one work in a savepoint of its own. The outer `Err`: the whole transaction is gone.
-fn run_alone(transaction: &mut Transaction<'_>, ord: i64, head: &mut Head, work: &mut dyn Work) -> Result<Result<(), Error>, Error> {
+fn run_alone(
+    transaction: &mut Transaction<'_>,
+    book: (i64, &Marks),
+    (head, pending): (&mut Head, &mut Vec<(i64, i64)>),
+    work: &mut dyn Work,
+) -> Result<Result<(), Error>, Error> {
     let savepoint = transaction.savepoint().map_err(fault)?;
-    let mut own = head.clone();
-    let done = work.run(&mut Txn::new(&savepoint, ord, &mut own));
+    let (mut own, before) = (head.clone(), pending.len());
+    let done = work.run(&mut Txn::new(&savepoint, book, (&mut own, &mut *pending)));
     // On a full disk the engine rolls back not the statement but everything. Going on here would have the works that are
     // left commit one by one, behind a journal's end that is not there.
     if savepoint.is_autocommit() {
@@ -239,6 +271,8 @@ fn run_alone(transaction: &mut Transaction<'_>, ord: i64, head: &mut Head, work:
     if done.is_ok() {
         savepoint.commit().map_err(fault)?;
         *head = own;
+    } else {
+        pending.truncate(before);
     }
     Ok(done)
 }
