@@ -4,6 +4,7 @@
 //! the desk and the intake without knowing them.
 
 mod model;
+mod door;
 mod ports;
 mod rules;
 mod serve;
@@ -20,7 +21,8 @@ use domain::ids::StreamId;
 use domain::time::{Clock, Entropy};
 use store::Store;
 use store::sqlite::{Options, Sqlite};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::task::TaskTracker;
 
 pub(crate) use self::ports::target_setups;
 use crate::api::Bearer;
@@ -28,7 +30,7 @@ use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Prob
 use crate::effects::Target;
 use crate::effects::desk::Desk;
 use crate::engine::{self, Conditions, Engine, Parts, Settings};
-use crate::intake::Intake;
+use crate::intake::{Intake, Room};
 use crate::stops::Stops;
 
 pub use rules::accept_rule;
@@ -140,6 +142,9 @@ impl App {
             entropy: Arc::clone(&entropy),
             accepted: wake,
             worker: Some(ports::worker(Arc::clone(&engine))),
+            entering: TaskTracker::new(),
+            room: Room::of(config.server.in_flight_max.bytes()),
+            large: Semaphore::new(1),
         });
         Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, bearers, _data_dir: data_dir })
     }

@@ -3,12 +3,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::door::{self, Bounds};
 use super::{App, StartError, ports, target_setups};
 use crate::api::{self, Access, ApiState, Bearer};
 use crate::config::{Config, Problem};
@@ -87,8 +89,11 @@ impl Served {
     pub async fn run(self, stop: CancellationToken) -> Result<(), StartError> {
         let router = self.app.router();
         let engine = Arc::clone(&self.app.engine);
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let door = axum::serve(self.listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let bounds = Bounds {
+            connections_max: self.app.config.server.connections_max,
+            head_timeout: Duration::from_millis(self.app.config.server.head_timeout.ms().unsigned_abs()),
+        };
+        let door = door::serve(self.listener, router, bounds, stop.clone());
         let clock = Arc::clone(&self.app.clock);
         let told = stop.clone();
         let late = async move {
@@ -97,12 +102,10 @@ impl Served {
         };
         let door = async {
             // A sender that stopped in the middle of a request has no answer, and so will send again.
-            let served = tokio::select! {
-                served = door => served,
-                () = late => Ok(()),
-            };
-            stop.cancel();
-            served
+            tokio::select! {
+                () = door => {}
+                () = late => {}
+            }
         };
         // Among the runtime's own threads: each arrival wakes it, and from this one that would be a switch each time.
         let working = TaskTracker::new().spawn(engine.run(stop.clone()));
@@ -112,10 +115,11 @@ impl Served {
             stop.cancel();
             worked
         };
-        let (served, worked) = tokio::join!(door, working);
+        let ((), worked) = tokio::join!(door, working);
+        self.app.intake.entering.close();
+        self.app.intake.entering.wait().await;
         // The note names a server that is gone; that it could not be removed harms nobody, the lock says who lives.
         drop(std::fs::remove_file(&self.note));
-        worked.map_err(|e| StartError::Io("the engine failed".to_owned(), e.into()))?;
-        served.map_err(|e| StartError::Io("the listener failed".to_owned(), e))
+        worked.map_err(|e| StartError::Io("the engine failed".to_owned(), e.into()))
     }
 }

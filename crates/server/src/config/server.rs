@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::section::Section;
-use super::units::Size;
+use super::units::{Period, Size};
 
 /// The `[server]` section.
 #[derive(Clone, Debug)]
@@ -17,6 +17,12 @@ pub struct Server {
     pub data_dir: PathBuf,
     /// The longest body that is taken.
     pub body_max: Size,
+    /// Bytes of bodies that are held at once.
+    pub in_flight_max: Size,
+    /// Connections at once.
+    pub connections_max: usize,
+    /// The longest that a connection may take to say the head of its next request.
+    pub head_timeout: Period,
 }
 
 impl Server {
@@ -26,6 +32,9 @@ impl Server {
             public_url: section.parsed_by("public_url", public_url),
             data_dir: section.text("data_dir").unwrap_or_else(|| "oncebook-data".to_owned()).into(),
             body_max: section.parsed("body_max").unwrap_or(Size::mib(1)),
+            in_flight_max: section.parsed("in_flight_max").unwrap_or(Size::mib(16)),
+            connections_max: section.whole("connections_max", 1..=65_536).unwrap_or(1_024),
+            head_timeout: section.parsed("head_timeout").unwrap_or(Period::secs(30)),
         }
     }
 

@@ -73,7 +73,11 @@ impl Engine {
             Work { known, ..work }
         });
         match (self.parts.store.commit(step).await, begun) {
-            (Ok(()), Some(work)) => self.perform_begun(work).await,
+            (Ok(()), Some(work)) => {
+                // What else is planned waits for a worker of its own, and not for this one's target.
+                self.parts.wake.notify_one();
+                self.perform_begun(work).await;
+            }
             (Ok(()), None) => {}
             // Nothing was done outside: the enquiry is taken up again when its lease is over.
             (Err(error), _) => tracing::warn!(%error, "an enquiry's plan could not be committed"),

@@ -9,6 +9,7 @@ use domain::time::UtcMs;
 use store::{Error, Lease, Leases};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Engine;
 
@@ -21,6 +22,8 @@ const RETRY_MS: i64 = 1_000;
 pub struct Place {
     engine: Arc<Engine>,
     permit: Option<OwnedSemaphorePermit>,
+    /// Until it is used or given back, a stop waits for it.
+    _awaited: TaskTrackerToken,
 }
 
 impl Place {
@@ -52,11 +55,13 @@ impl Engine {
     /// A free place for what arrives, so that it need not be asked for in the book. `None` while older work waits there, or
     /// nobody works.
     pub fn place(self: &Arc<Self>) -> Option<Place> {
+        // Before the look at `waits`: whoever stops sets that first, and then sees this.
+        let awaited = self.tasks.token();
         if self.waits.load(Ordering::SeqCst) {
             return None;
         }
         let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
-        Some(Place { engine: Arc::clone(self), permit: Some(permit) })
+        Some(Place { engine: Arc::clone(self), permit: Some(permit), _awaited: awaited })
     }
 
     /// Works until it is told to stop; then what was begun is finished (bounded by the targets' timeouts) and nothing new

@@ -1,7 +1,7 @@
 //! An effect under work: its state, and what is to be committed with it.
 
 use domain::enquiry::Enquiry;
-use domain::gate::{Attempt, Effect, Step, StepKind};
+use domain::gate::{Attempt, Door, Effect, Step, StepKind};
 use domain::ids::EnquiryId;
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
@@ -31,9 +31,14 @@ impl Work {
         Self { enquiry, effect, version, fence, rendered, entries, blobs, targets, known: None }
     }
 
-    /// The case as it is if nobody else was at it: this effect has the version of this worker's last commit.
+    /// The case as it is if nobody else was at it: this effect has the version of this worker's last commit. `None` where
+    /// another effect of the enquiry is worked on beside this one: whoever rests second would only lose the race.
     pub(super) fn take_known(&mut self) -> Option<Case> {
         let mut case = self.known.take()?;
+        let is_alone = |(other, _): &(Effect, u64)| other.id == self.effect.id || other.has_ended() || other.door == Door::Waiting;
+        if !case.effects.iter().all(is_alone) {
+            return None;
+        }
         let mine = case.effects.iter_mut().find(|(effect, _)| effect.id == self.effect.id)?;
         mine.1 = self.version;
         Some(case)

@@ -14,18 +14,22 @@ use domain::ids::DeliveryId;
 use domain::time::{Clock, Entropy, UtcMs};
 use evidence::Blob;
 use store::{Arrival, Delivery, Item, Lease, Store, Verdict};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
 use super::body::{self, Body};
 use super::reading::Reader;
+use super::room::Room;
 use super::signature::NotAuthentic;
 use super::source::SourceSetup;
 
 /// How many unauthentic deliveries a source's ring keeps, and for how long.
 const RING_KEEP: u32 = 100;
 const RING_AGE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// A body of more bytes than this is large.
+const LARGE: usize = 64 << 10;
 
 /// When a sender should come again after the book could not be written.
 pub(super) const RETRY_AFTER_S: u32 = 5;
@@ -77,6 +81,12 @@ pub struct Intake {
     pub accepted: Arc<Notify>,
     /// Who may work on what arrives at once; without it everything waits in the book.
     pub worker: Option<Arc<dyn Worker>>,
+    /// What is being entered, also for senders that have hung up: a stop waits for it.
+    pub entering: TaskTracker,
+    /// Room for bodies.
+    pub room: Arc<Room>,
+    /// A large body is read while no other one is: its tree may take many times its size.
+    pub large: Semaphore,
 }
 
 /// Who works on what is entered.
@@ -108,8 +118,21 @@ impl Intake {
             self.keep_refused(source, raw, &why, now).await;
             return Err(Refusal::NotAuthentic { why, challenge: source.auth.challenge() });
         }
-        let arrival = arrival(source, &raw, now, self.store.secret(), &*self.entropy);
-        self.enter(source, arrival).await.map_err(|_| Refusal::Unavailable { retry_after_s: RETRY_AFTER_S })
+        let unavailable = Refusal::Unavailable { retry_after_s: RETRY_AFTER_S };
+        let arrival = if raw.body.len() > LARGE {
+            self.read_large(source.clone(), raw, now).await.ok_or_else(|| unavailable.clone())?
+        } else {
+            arrival(source, &raw, now, self.store.secret(), &*self.entropy)
+        };
+        self.enter(source, arrival).await.map_err(|_| unavailable)
+    }
+
+    /// Reads a large body beside the runtime's threads, where everybody else is served. `None`: our own code failed on it.
+    async fn read_large(&self, source: SourceSetup, raw: Raw, now: UtcMs) -> Option<Arrival> {
+        let _alone = self.large.acquire().await.ok()?;
+        let (store, entropy) = (Arc::clone(&self.store), Arc::clone(&self.entropy));
+        let read = tokio::task::spawn_blocking(move || arrival(&source, &raw, now, store.secret(), &*entropy));
+        read.await.map_err(|error| tracing::error!(%error, "a large body could not be read")).ok()
     }
 
     /// Makes an arrival durable, wakes who works on it, and answers.
@@ -122,7 +145,7 @@ impl Intake {
         arrival.take_until = place.as_ref().map(|place| place.until());
         let (store, accepted) = (Arc::clone(&self.store), Arc::clone(&self.accepted));
         // A task of its own: a sender that hangs up takes its request's task along, and the work that was leased with it.
-        let entered = TaskTracker::new().spawn(async move {
+        let entered = self.entering.spawn(async move {
             let mut receipt = store.accept(arrival).await?;
             match (place, receipt.taken.pop()) {
                 (Some(place), Some(lease)) => place.work(lease),

@@ -21,12 +21,25 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use super::arrive::{Intake, Raw, Refusal};
+use super::room::Taking;
 use crate::problem::{problem, problem_with};
 
 /// The longest that the next part of a body is awaited, and the longest that all of it may take. A sender that stands still
 /// holds memory, and a shutdown waits for it.
 const IDLE_MAX_MS: i64 = 10_000;
 const TOTAL_MAX_MS: i64 = 60_000;
+
+/// How often it is looked whether a sender that stands still is in others' way; and what it must have sent by then, in bytes
+/// a ms once a while has passed: less than any line that enquiries come over.
+const LOOK_MS: i64 = 1_000;
+const GRACE_MS: i64 = 2_000;
+const RATE_MIN_PER_MS: i64 = 16;
+
+/// Room for a body whose length is not declared; for one that turns out longer, as much as the source takes.
+const UNDECLARED: usize = 64 << 10;
+
+/// When a sender should come again for whom there was no room: moments, not an outage.
+const BUSY_RETRY_AFTER_S: u32 = 2;
 
 /// The ways in.
 pub fn router(intake: Arc<Intake>) -> Router {
@@ -50,17 +63,32 @@ async fn take(State(intake): State<Arc<Intake>>, name: Result<Path<String>, Path
     if declared_len(&parts.headers).is_some_and(|len| len > source.body_max.saturating_add(DRAINED_MAX)) {
         return Cut::TooLarge.answer(source.body_max);
     }
-    let read = read_whole(|context| poll_data(&mut body, context), source.body_max, &*intake.clock).await;
+    let declared = declared_len(&parts.headers);
+    let is_too_large = declared.is_some_and(|len| len > source.body_max);
+    let mut room = Taking::new(&intake.room, &source.id, &*intake.clock);
+    // Of what is too large nothing is kept, so it needs none.
+    let wanted = if is_too_large { 1 } else { declared.unwrap_or(UNDECLARED) };
+    let read = if room.has(wanted).await {
+        let max = if is_too_large { 0 } else { source.body_max };
+        read_whole(|context| poll_data(&mut body, context), (&mut room, wanted), max, &*intake.clock).await
+    } else {
+        Err(Cut::Busy)
+    };
     let body = match read {
+        // Whatever else happened to it, this is what its sender can mend.
+        _ if is_too_large => return Cut::TooLarge.answer(source.body_max),
         Ok(body) => body,
         Err(cut) => return cut.answer(source.body_max),
     };
     let remote = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_string());
     let raw = Raw { headers: received(&parts.headers), body, remote };
-    match intake.deliver(&name, raw).await {
+    let answer = match intake.deliver(&name, raw).await {
         Ok(answer) => Json(answer.json()).into_response(),
         Err(refusal) => refused(&refusal),
-    }
+    };
+    // Until it is durable, it is in memory.
+    drop(room);
+    answer
 }
 
 async fn other_method() -> Response {
@@ -108,6 +136,8 @@ enum Cut {
     BrokenOff,
     /// It stood still, or came too slowly.
     TooSlow,
+    /// There is no room for it.
+    Busy,
 }
 
 impl Cut {
@@ -120,6 +150,12 @@ impl Cut {
             }
             Self::BrokenOff => {
                 problem(StatusCode::BAD_REQUEST, "broken-off", "Broken off", "The body ended before all of it had come. Send it again.")
+            }
+            Self::Busy => {
+                let detail = "More is being taken in than there is room for. Send it again soon: nothing of it was kept.";
+                let response = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "Busy", detail);
+                let response = problem_with(response, header::RETRY_AFTER, HeaderValue::from(BUSY_RETRY_AFTER_S));
+                problem_with(response, header::CONNECTION, HeaderValue::from_static("close"))
             }
             Self::TooSlow => {
                 let detail = format!(
@@ -145,20 +181,30 @@ fn poll_data(body: &mut Body, context: &mut Context<'_>) -> Poll<Option<Result<B
     frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default()).map_err(|_| Cut::BrokenOff)))
 }
 
-/// Reads a body part by part, at most `max` bytes of it and no longer than it may take.
+/// Reads a body part by part, at most `max` bytes of it and no longer than it may take, for which there is room. Who sends
+/// next to nothing while others wait for the room is given up early.
 async fn read_whole(
     mut poll_data: impl FnMut(&mut Context<'_>) -> Poll<Option<Result<Bytes, Cut>>>,
+    (room, taken): (&mut Taking<'_>, usize),
     max: usize,
     clock: &dyn Clock,
 ) -> Result<Bytes, Cut> {
     let (mut whole, mut over) = (BytesMut::new(), 0);
-    let mut now = clock.now();
-    let end = now.plus(TOTAL_MAX_MS);
+    let began = clock.now();
+    let (mut now, mut last, end) = (began, began, began.plus(TOTAL_MAX_MS));
     while now < end {
         let data = tokio::select! {
             biased;
             data = poll_fn(&mut poll_data) => data,
-            () = clock.sleep_until(end.min(now.plus(IDLE_MAX_MS))) => return Err(Cut::TooSlow),
+            () = clock.sleep_until(end.min(now.plus(LOOK_MS)).min(last.plus(IDLE_MAX_MS))) => {
+                now = clock.now();
+                let owed = now.since(began).saturating_sub(GRACE_MS).saturating_mul(RATE_MIN_PER_MS);
+                let is_slow = usize::try_from(owed).is_ok_and(|owed| whole.len() < owed);
+                if now >= last.plus(IDLE_MAX_MS) || is_slow && room.is_awaited() {
+                    return Err(Cut::TooSlow);
+                }
+                continue;
+            }
         };
         let Some(data) = data.transpose()? else {
             return if over == 0 { Ok(whole.freeze()) } else { Err(Cut::TooLarge) };
@@ -168,13 +214,16 @@ async fn read_whole(
         if over > 0 || data.len() > max - whole.len() {
             over += data.len();
             whole = BytesMut::new();
-        } else {
+        } else if whole.len() + data.len() <= taken || room.has(max).await {
             whole.extend_from_slice(&data);
+        } else {
+            return Err(Cut::Busy);
         }
         if over > DRAINED_MAX {
             return Err(Cut::TooLarge);
         }
         now = clock.now();
+        last = now;
     }
     Err(Cut::TooSlow)
 }

@@ -68,6 +68,9 @@ pub(super) fn intake_at(source: SourceSetup, kept: Option<Arrived>, now: UtcMs) 
         entropy: Arc::new(SeededEntropy::new(1)),
         accepted: Arc::new(Notify::new()),
         worker: None,
+        entering: tokio_util::task::TaskTracker::new(),
+        room: Room::of(1 << 20),
+        large: tokio::sync::Semaphore::new(1),
     };
     (intake, book)
 }

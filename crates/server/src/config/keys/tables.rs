@@ -39,6 +39,19 @@ const SERVER: Table = Table {
         ),
         usual("data_dir", Text, r#""oncebook-data""#, "Where book, desk and outbox are; relative to the working directory."),
         usual("body_max", Size, r#""1MiB""#, "The longest body that a source takes; a longer one is answered 413."),
+        usual(
+            "in_flight_max",
+            Size,
+            r#""16MiB""#,
+            "The most bytes of bodies that are held at once; what comes beyond is asked to wait, and then to come again (503). Memory is a few times as much.",
+        ),
+        usual("connections_max", Whole(1, 65_536), "1024", "The most connections at once; one more is told to come again (503)."),
+        usual(
+            "head_timeout",
+            Span,
+            r#""30s""#,
+            "The longest that a connection may take to say the head of its next request; then it is closed.",
+        ),
     ],
 };
 

@@ -12,6 +12,7 @@ use super::super::signature::{Auth, Secret};
 use super::super::source::SourceSetup;
 use super::super::tests::{NOW, intake_at, setup};
 use super::*;
+use super::super::room::Room;
 
 async fn ask(source: SourceSetup, request: http::Request<Body>) -> (http::response::Parts, Value) {
     let (intake, _) = intake_at(source, None, NOW);
@@ -107,7 +108,8 @@ async fn dripped(every_ms: i64, mut left: usize) -> (i64, Result<Bytes, Cut>) {
         clock.ahead(every_ms);
         Poll::Ready(Some(Ok(Bytes::from_static(b" "))))
     };
-    let read = read_whole(drip, 1024, &clock).await;
+    let room = Room::of(1 << 20);
+    let read = read_whole(drip, (&mut Taking::new(&room, "web", &clock), 1024), 1024, &clock).await;
     (clock.now().since(NOW), read)
 }
 

@@ -1,0 +1,121 @@
+//! The door itself: accepts connections, so many at once, each with a bound on how long it may take to say what it wants and on
+//! how much it may say before that; and lets them end when told to stop.
+
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::util::ServiceExt as _;
+
+/// Bytes of a request's head: more headers than any sender has.
+const HEAD_MAX: usize = 32 << 10;
+
+/// After an error that is not one connection's (no more files may be open), the next is not tried at once.
+const PAUSE_MS: u64 = 50;
+
+/// What one too many is told, before a byte of it is read.
+const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 2\r\nconnection: close\r\ncontent-type: application/problem+json\r\n\
+    content-length: 123\r\n\r\n{\"type\":\"about:blank\",\"title\":\"Busy\",\"status\":503,\"code\":\"busy\",\"detail\":\"Too many connections are open. Come again soon.\"}";
+
+/// How many and how slow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Connections at once.
+    pub(super) connections_max: usize,
+    /// The longest that a connection may take to say the head of its next request.
+    pub(super) head_timeout: Duration,
+}
+
+/// Serves until told to stop; then each connection ends with the answer it is at.
+pub(super) async fn serve(listener: TcpListener, router: Router, bounds: Bounds, stop: CancellationToken) {
+    let connections = TaskTracker::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) if connections.len() >= bounds.connections_max => {
+                tracing::warn!(open = connections.len(), "too many connections are open: one more is turned away");
+                turn_away(stream);
+            }
+            Ok((stream, remote)) => {
+                connections.spawn(connection(stream, remote, router.clone(), bounds, stop.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                pause().await;
+            }
+        }
+    }
+    connections.close();
+    connections.wait().await;
+}
+
+async fn connection(stream: TcpStream, remote: SocketAddr, router: Router, bounds: Bounds, stop: CancellationToken) {
+    // Without it an answer of two pieces waits for the other side's word on the first.
+    drop(stream.set_nodelay(true));
+    let service = service_fn(move |request: Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(remote));
+        router.clone().oneshot(request)
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(bounds.head_timeout).max_buf_size(HEAD_MAX);
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+    let ended = tokio::select! {
+        biased;
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+        ended = connection.as_mut() => ended,
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+/// Says so without waiting: who does not read it loses nothing.
+fn turn_away(stream: TcpStream) {
+    let mut stream = stream;
+    let said = async move {
+        drop(stream.write_all(BUSY.as_bytes()).await);
+        drop(stream.shutdown().await);
+    };
+    let mut said = pin!(said);
+    let waker = std::task::Waker::noop();
+    // The answer fits into an empty socket's buffer, so one poll writes it; else the connection is simply closed.
+    drop(said.as_mut().poll(&mut std::task::Context::from_waker(waker)));
+}
+
+#[expect(clippy::disallowed_methods, reason = "a span of a moment, which no simulated clock needs to see")]
+async fn pause() {
+    tokio::time::sleep(Duration::from_millis(PAUSE_MS)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BUSY;
+
+    #[test]
+    fn one_too_many_is_told_a_whole_problem() {
+        let (head, body) = BUSY.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());
+        let problem: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!((&problem["code"], &problem["status"]), (&"busy".into(), &503.into()));
+    }
+}
