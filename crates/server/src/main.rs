@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Rows are made by one thread and dropped by another, which the system's allocator is slow at (docs/adr/0011).
+/// Rows are made by one thread and dropped by another, which the system's allocator is slow at (docs/adr/0041).
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

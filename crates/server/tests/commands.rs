@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use world::{MINUTE, World, placed};
+use world::{Dir, MINUTE, World, placed};
 
 const LEAD: &str =
     r#"{"submission_id":"lead_77","email":"Avery@Example.com","name":"Avery Sample","message":"Need a quote for 40 chairs by Friday"}"#;
@@ -500,4 +500,17 @@ fn answer(listener: &TcpListener, status: u16, body: &str) -> String {
     write!(stream, "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
         .unwrap();
     String::from_utf8(asked).unwrap()
+}
+
+/// The bench runs, counts what stands in its target, and says what came of each aim.
+#[test]
+fn a_bench_counts_its_records_and_names_its_aims() {
+    let dir = Dir::new();
+    let arguments = ["bench", "--only", "jobs,model", "--seconds", "1", "--jobs", "40", "--json", "--dir"];
+    let out = std::process::Command::new(world::process::binary()).args(arguments).arg(&dir.0).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&report["jobs"]["records"], &report["jobs"]["keys"], &report["to_model"]["count"]), (&json!(40), &json!(40), &json!(200)));
+    assert!(report["fdatasync"]["count"].as_u64().unwrap() > 0);
+    assert_eq!(std::fs::read_dir(&dir.0).unwrap().count(), 0, "it leaves nothing behind");
 }
