@@ -90,7 +90,7 @@ impl Sqlite {
             let wal = "a book copied while it was open lacks what its -wal file holds";
             return Err(Error::Refused(format!("{} is no book of Oncebook: {wal}", path.display())));
         }
-        migrate::check(&conn)?;
+        migrate::check_to_read(&conn)?;
         let secret = migrate::read_secret(&conn)?;
         let id: Option<String> =
             conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
