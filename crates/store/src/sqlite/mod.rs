@@ -240,8 +240,8 @@ impl crate::Store for Sqlite {
     }
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
-        sound::arrival(&arrival);
-        self.write(move |txn| write::accept(txn, &arrival)).await
+        let files = sound::arrival(&arrival);
+        self.write(move |txn| write::accept(txn, &arrival, &files)).await
     }
 
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
