@@ -246,7 +246,8 @@ impl Book {
         kept.arrivals.iter().enumerate().any(|(place, id)| {
             let superseded = place + 1 < kept.arrivals.len();
             let mut items = (0..).map_while(|n| self.deliveries.get(&item_id(id.as_str(), n)));
-            items.any(|item| item.enquiry.as_ref().is_some_and(|id| self.is_open(id)) || item.verdict == Verdict::Quarantined && !superseded)
+            items
+                .any(|item| item.enquiry.as_ref().is_some_and(|id| self.is_open(id)) || item.verdict == Verdict::Quarantined && !superseded)
         })
     }
 }

@@ -25,7 +25,7 @@ use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use self::folding::Folding;
+use self::folding::{Folding, LOG_PAGES};
 use self::marks::Marks;
 use self::writer::Writer;
 use crate::error::Error;
@@ -69,6 +69,11 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the book, making it if it is not there, and begins this process's stream.
     pub fn open(options: Options) -> Result<Self, Error> {
+        Self::open_folding(options, LOG_PAGES)
+    }
+
+    /// `log_pages`: how long the log grows before it is folded.
+    fn open_folding(options: Options, log_pages: i32) -> Result<Self, Error> {
         let options = Options { path: one_name(&options.path)?, ..options };
         let lock = lock_file(&options.path)?;
         whole_or_new(&options.path)?;
@@ -77,7 +82,7 @@ impl Sqlite {
         migrate::run(&conn)?;
         let secret = migrate::book_secret(&conn, options.new_secret)?;
         let (ord, head) = begin_stream(&conn, &options)?;
-        let folding = Folding::start(&options.path, &mut conn)?;
+        let folding = Folding::start(&options.path, &mut conn, log_pages)?;
         let marks = Marks::read(&conn)?;
         let writer = Writer::start((conn, folding), (ord, head.clone(), marks), options.batch_max.max(1), lock)?;
         Ok(Self { path: options.path, writer: Some(writer), readers: Arc::default(), stream: head.stream, started_at: options.now, secret })

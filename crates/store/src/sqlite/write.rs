@@ -244,13 +244,7 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
 
 /// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.
 /// `alone`: it is to be found by its digest alone. The number of its row, if it is.
-fn put_blob(
-    txn: &Txn<'_>,
-    (blob, digest): (&Blob, &Digest),
-    of: Option<&EnquiryId>,
-    alone: bool,
-    at: UtcMs,
-) -> Result<Option<i64>, Error> {
+fn put_blob(txn: &Txn<'_>, (blob, digest): (&Blob, &Digest), of: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<Option<i64>, Error> {
     let enquiry = of.map(|id| txn.number(id)).transpose()?;
     let key = digest.as_bytes().as_slice();
     let shared = txn.conn.prepare_cached("SELECT n FROM blobs WHERE digest = ?1 AND alone");
