@@ -163,7 +163,9 @@ fn insert_enquiry(txn: &mut Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Dige
     run(txn, sql, values)?;
     let n = txn.conn.last_insert_rowid();
     txn.entered(&enquiry.id, n);
-    mark.into_iter().for_each(|mark| txn.marked(mark, n));
+    if let Some(mark) = mark {
+        txn.marked(mark, n);
+    }
     Ok(())
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::Verdict;
 use crate::contract::Dir;
 use crate::contract::fixture::{T0, accept, assert_whole, at, post};
 use crate::sqlite::Sqlite;
-use crate::Verdict;
 
 /// So many pages are few: a delivery or two.
 const FEW: i32 = 8;
