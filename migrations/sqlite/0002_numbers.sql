@@ -2,6 +2,8 @@
 -- that the indexes grow at their end: under its id, which is a digest, each new row changes a page anywhere in the file, and a
 -- large book gets slow. Only the enquiry's own id is still in such places: it is what makes one enquiry of one key. Marks of
 -- fields (look_alike) are asked for only among the last ones, and so have no index.
+--
+-- Before this runs, the program has seen that every enquiry that a row names is in the book; NOT NULL would refuse it too.
 
 CREATE TABLE new_enquiries (
     n           INTEGER PRIMARY KEY,
@@ -16,7 +18,7 @@ CREATE TABLE new_enquiries (
     version     INTEGER NOT NULL DEFAULT 1,
     doc         TEXT NOT NULL
 );
--- Marks of fields are compared for minutes only: those of before are not carried over.
+-- A mark is 64 bits of a SHA-256, which SQL cannot make: the program writes those of the last enquiries after this.
 INSERT INTO new_enquiries SELECT rowid, id, key, source, standing, NULL, due, lease_until, fence, version, doc FROM enquiries;
 
 CREATE TABLE new_journal (
@@ -42,6 +44,8 @@ CREATE TABLE new_blobs (
 INSERT INTO new_blobs
     SELECT b.rowid, b.digest, 1, b.nonce, b.bytes, e.rowid, b.at FROM blobs b LEFT JOIN enquiries e ON e.id = b.enquiry;
 
+-- `blob`: the number of its body where that is `alone`: a body that several items or several arrivals share stays until none of
+-- them needs it.
 CREATE TABLE new_deliveries (
     n       INTEGER PRIMARY KEY,
     id      TEXT NOT NULL,
@@ -49,11 +53,14 @@ CREATE TABLE new_deliveries (
     source  TEXT NOT NULL,
     verdict TEXT NOT NULL,
     enquiry INTEGER,
+    blob    INTEGER,
     doc     TEXT NOT NULL,
     UNIQUE (id, item)
 );
 INSERT INTO new_deliveries
-    SELECT d.rowid, d.id, d.item, d.source, d.verdict, e.rowid, d.doc FROM deliveries d LEFT JOIN enquiries e ON e.id = d.enquiry;
+    SELECT d.rowid, d.id, d.item, d.source, d.verdict, e.rowid,
+           (SELECT b.rowid FROM blobs b WHERE b.digest = unhex(d.doc ->> 'body')), d.doc
+    FROM deliveries d LEFT JOIN enquiries e ON e.id = d.enquiry;
 
 CREATE TABLE new_effects (
     n           INTEGER PRIMARY KEY,
@@ -71,7 +78,7 @@ CREATE TABLE new_effects (
 );
 INSERT INTO new_effects
     SELECT f.rowid, f.id, e.rowid, f.target, f.state, f.external_id, f.held_lock, f.due, f.lease_until, f.fence, f.version, f.doc
-    FROM effects f JOIN enquiries e ON e.id = f.enquiry;
+    FROM effects f LEFT JOIN enquiries e ON e.id = f.enquiry;
 
 CREATE TABLE new_reviews (
     n       INTEGER PRIMARY KEY,
@@ -80,7 +87,11 @@ CREATE TABLE new_reviews (
     open    INTEGER NOT NULL,
     doc     TEXT NOT NULL
 );
-INSERT INTO new_reviews SELECT r.rowid, r.id, e.rowid, r.open, r.doc FROM reviews r JOIN enquiries e ON e.id = r.enquiry;
+INSERT INTO new_reviews SELECT r.rowid, r.id, e.rowid, r.open, r.doc FROM reviews r LEFT JOIN enquiries e ON e.id = r.enquiry;
+
+-- With its nonce a body from the ring is let in under the digest that its record names. No nonce of before is known: zeros
+-- give another digest than the record's, and who lets such a body in draws a new one.
+ALTER TABLE refused ADD COLUMN nonce BLOB NOT NULL DEFAULT x'0000000000000000000000000000000000000000000000000000000000000000';
 
 DROP TABLE journal;
 DROP TABLE blobs;
@@ -103,6 +114,7 @@ CREATE INDEX journal_by_enquiry ON journal (enquiry, stream, seq) WHERE enquiry 
 CREATE UNIQUE INDEX blobs_alone ON blobs (digest) WHERE alone;
 CREATE INDEX blobs_by_enquiry ON blobs (enquiry) WHERE enquiry IS NOT NULL;
 CREATE INDEX deliveries_by_enquiry ON deliveries (enquiry) WHERE enquiry IS NOT NULL;
+CREATE INDEX deliveries_by_blob ON deliveries (blob) WHERE blob IS NOT NULL;
 CREATE INDEX effects_by_enquiry ON effects (enquiry);
 CREATE INDEX effects_due ON effects (due, lease_until, target) WHERE due IS NOT NULL;
 CREATE INDEX effects_leased ON effects (lease_until, due) WHERE lease_until > 0;

@@ -1,5 +1,7 @@
-//! The limit of the embedded engine: the rows that a book got for its deliveries, inserted once more into the same tables
-//! by a bare loop in batches of one size: no HTTP, no reading, no verdict, no chain, no other thread.
+//! The limit of the embedded engine.
+//!
+//! The rows that a book got for its deliveries are inserted once more into the same tables by a bare loop in batches of one
+//! size: no HTTP, no reading, no verdict, no chain, no other thread.
 
 use std::path::Path;
 

@@ -47,7 +47,7 @@ async fn entered(world: &World, content_type: &str, body: &[u8]) -> Dossier {
     assert_eq!(send(world, content_type, body).await["verdict"], "redelivery");
     let dossier = world.dossier(first["key"].as_str().unwrap()).await;
     let kept = world.app.store.delivery(first["delivery"].as_str().unwrap()).await.unwrap().unwrap();
-    assert_eq!(kept.body.as_deref(), Some(body), "the raw body is kept as it came");
+    assert_eq!(kept.body.unwrap().bytes, body, "the raw body is kept as it came");
     dossier
 }
 
@@ -56,7 +56,7 @@ async fn quarantined(world: &World, content_type: &str, body: &[u8]) -> String {
     let answer = send(world, content_type, body).await;
     assert_eq!(answer["verdict"], "quarantined", "{answer}");
     let delivery = answer["delivery"].as_str().unwrap();
-    assert_eq!(world.app.store.delivery(delivery).await.unwrap().unwrap().body.as_deref(), Some(body));
+    assert_eq!(world.app.store.delivery(delivery).await.unwrap().unwrap().body.unwrap().bytes, body);
     let again = world.app.intake.replay(delivery, "anna", false).await.unwrap().json();
     assert_eq!((&again["verdict"], &again["reason"]), (&answer["verdict"], &answer["reason"]), "read again, it reads the same");
     answer["reason"].as_str().unwrap().to_owned()
@@ -290,7 +290,7 @@ async fn c035_packed_bodies_are_read_and_a_bomb_is_parked() {
     let answer = gzipped(&bomb).await;
     assert_eq!(answer["reason"], "the body is compressed, and unpacked it is longer than 1048576 bytes");
     let delivery = answer["delivery"].as_str().unwrap();
-    assert_eq!(world.app.store.delivery(delivery).await.unwrap().unwrap().body.as_deref(), Some(&*bomb));
+    assert_eq!(world.app.store.delivery(delivery).await.unwrap().unwrap().body.unwrap().bytes, bomb);
     let again = world.app.intake.replay(delivery, "anna", false).await.unwrap().json();
     assert_eq!(again["reason"], answer["reason"], "a replay knows the encoding");
     world.verify().await;
@@ -316,7 +316,7 @@ async fn c035_what_is_read_again_is_read_the_same() {
         let record = &kept.items[0];
         let headers = [("content-type", record.content_type.clone()), ("content-encoding", record.content_encoding.clone())];
         let headers: Vec<(&str, &str)> = headers.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
-        assert_eq!(mended.deliver("web", &headers, &kept.body.unwrap()).await["key"], key);
+        assert_eq!(mended.deliver("web", &headers, &kept.body.unwrap().bytes).await["key"], key);
         assert_eq!(mended.dossier(key).await.enquiry.fields.unwrap().attachments.len(), attachments);
     }
 }

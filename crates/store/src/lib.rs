@@ -44,6 +44,10 @@ pub trait Store: Send + Sync {
 
     /// Records one arrival, with the verdict on each item of it. Of any number of calls with one key, exactly one gets
     /// [`Verdict::Accepted`]; the rest get what they are, naming the first. The journal says all of it.
+    ///
+    /// A look-alike is found among the last enquiries that have a mark: at least the last 131,072 of the book, whatever the
+    /// window. Who asked to take what is new (`take_until`) and is answered [`Error::Unavailable`] may have entered it: it is
+    /// then leased to nobody who knows of it, and is handed out when that lease has run out.
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error>;
 
     /// Keeps one delivery that was not authentic, in a ring of `keep` per source. What arrived before `oldest` leaves the

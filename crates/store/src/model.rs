@@ -166,8 +166,10 @@ pub struct Delivery {
 pub struct Arrived {
     /// One record per item.
     pub items: Vec<Delivery>,
-    /// The raw body, unless it was pruned or erased.
-    pub body: Option<Vec<u8>>,
+    /// The raw body, unless it was pruned or erased. With its nonce it has the digest that the records name, and who enters
+    /// the delivery again hands it over as it is: another nonce would make another blob of it, and the first would belong to
+    /// nobody for good (I12). Only what was refused before the book kept nonces there has one of zeros.
+    pub body: Option<Blob>,
 }
 
 /// The answer to an arrival: one delivery record per item, in order.

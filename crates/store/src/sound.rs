@@ -3,18 +3,27 @@
 //! A breach is a mistake of our own code, so it is an assertion, and it is made on the caller's side of the contract: the
 //! caller's task stops, and neither the writer nor anybody else's work does.
 
+use std::collections::BTreeSet;
+
 use domain::digest::Digest;
 use domain::gate::{Effect, Phase};
 use domain::time::UtcMs;
+use evidence::Blob;
 
 use crate::model::{Arrival, Item, Step, Verdict};
 
-/// An arrival says something, and names the body that it brings.
-pub(crate) fn arrival(arrival: &Arrival) {
+/// An arrival says something, and names the body that it brings. The digests of its files, in order: a file may be large, and
+/// is looked through once.
+pub(crate) fn arrival(arrival: &Arrival) -> Vec<Digest> {
     assert!(!arrival.items.is_empty(), "I1: an arrival without an item would leave no record of its delivery");
     assert!(arrival.delivery.body == arrival.body.digest(), "I11: a delivery names the blob of its own body");
-    for file in arrival.items.iter().flat_map(files) {
-        assert!(arrival.files.iter().any(|blob| blob.digest() == file), "I11: an attachment names a blob that came with it");
+    let digests: Vec<Digest> = arrival.files.iter().map(Blob::digest).collect();
+    let mut unnamed: BTreeSet<Digest> = digests.iter().copied().collect();
+    let came = unnamed.clone();
+    for item in &arrival.items {
+        let named: BTreeSet<Digest> = files(item).into_iter().collect();
+        assert!(named.is_subset(&came), "I11: an attachment names a blob that came with it");
+        assert!(named.iter().all(|file| unnamed.remove(file)), "I12: a file is one item's, with which it ages and is erased");
     }
     for item in &arrival.items {
         match item {
@@ -25,6 +34,7 @@ pub(crate) fn arrival(arrival: &Arrival) {
             }
         }
     }
+    digests
 }
 
 /// The blobs that an item's attachments name.

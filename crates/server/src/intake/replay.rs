@@ -58,8 +58,8 @@ impl Intake {
         permit(&kept, as_separate)?;
         let source = self.sources.values().find(|source| source.id == first.source);
         let source = source.ok_or_else(|| ReplayError::NoSource(first.source.clone()))?;
-        let bytes = body.ok_or(ReplayError::BodyGone)?;
-        if Digest::sha256(&bytes) != first.body_sha256 {
+        let body = body.ok_or(ReplayError::BodyGone)?;
+        if Digest::sha256(&body.bytes) != first.body_sha256 {
             return Err(ReplayError::BodyDiffers);
         }
         let headers = source.kept_headers(first.request_id.as_deref()).map_err(ReplayError::NeedsHeader)?;
@@ -67,11 +67,14 @@ impl Intake {
         // The windows count from the arrival: what was the same event then is not another one for being read late.
         let (arrived, secret, entropy) = (first.at, self.store.secret(), &*self.entropy);
         let reader = Reader { source, headers: &headers, arrived, now, secret, entropy };
-        let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &bytes, source.body_max);
+        let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &body.bytes, source.body_max);
         let repairs = read.as_ref().map(|body| body.repairs.on_record()).unwrap_or_default();
         let (items, files) = reader.items(read);
         let items = only_open(&kept, items, as_separate)?;
-        let body = blob(bytes, entropy);
+        let body = if as_separate || body.digest() != first.body { blob(body.bytes, entropy) } else { body };
+        // The blob that was nobody's becomes the new enquiry's, as it is, and ages with that (I12). A suppressed copy's is
+        // another enquiry's, with which it ages: a separate enquiry has its own, under a nonce of its own; and so has what was
+        // refused when no nonces were kept.
         // What was made of it before is the store's to leave out.
         let delivery = Delivery { id: DeliveryId::draw(now, entropy), item: 0, at: now, body: body.digest(), repairs, ..first.clone() };
         let undoes = as_separate.then(|| first.id.clone());

@@ -139,7 +139,7 @@ impl ArrivalView {
     /// The view of an arrival, under the id it was asked for by.
     pub fn of(id: &str, arrived: Arrived) -> Self {
         let items = arrived.items.iter().map(DeliveryView::of).collect();
-        Self { id: id.to_owned(), items, body: arrived.body.map(BodyView::of) }
+        Self { id: id.to_owned(), items, body: arrived.body.map(|body| BodyView::of(body.bytes)) }
     }
 }
 

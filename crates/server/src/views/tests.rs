@@ -116,7 +116,10 @@ fn a_suppressed_delivery_names_what_it_was_suppressed_for_and_others_do_not() {
 
 #[test]
 fn a_body_that_is_no_text_is_told_in_base64() {
-    let of = |body: &[u8]| json_of(ArrivalView::of("dlv_1", Arrived { items: Vec::new(), body: Some(body.to_vec()) }))["body"].clone();
+    let of = |body: &[u8]| {
+        let body = Blob { nonce: [0; 32], bytes: body.to_vec() };
+        json_of(ArrivalView::of("dlv_1", Arrived { items: Vec::new(), body: Some(body) }))["body"].clone()
+    };
     assert_eq!(of(b"{}"), json!({"encoding": "text", "value": "{}"}));
     assert_eq!(of(&[0xff]), json!({"encoding": "base64", "value": "/w=="}));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::enquiry::{Attachment, Standing};
 use domain::identity::{Ambiguity, Doubt};
 use domain::ids::RunId;
+use evidence::Blob;
 use tokio::task::JoinSet;
 
 use super::Harness;
@@ -24,7 +25,7 @@ pub(super) async fn i1_a_new_enquiry_is_entered_with_its_delivery_its_body_and_w
     assert_eq!(dossier.deliveries, [delivery]);
     let kinds: Vec<_> = dossier.entries.iter().map(|entry| entry.kind.as_str()).collect();
     assert_eq!(kinds, ["delivery.received", "enquiry.normalised"]);
-    assert_eq!(store.delivery("dlv_1").await.unwrap().unwrap().body.unwrap(), b"hello");
+    assert_eq!(store.delivery("dlv_1").await.unwrap().unwrap().body.unwrap(), blob("1", "hello"));
     assert_eq!(lease(&*store, 1, 9).await.enquiries.len(), 1);
 }
 
@@ -73,7 +74,11 @@ pub(super) async fn files_are_kept_with_the_enquiry_that_they_came_with_and_once
         let digest = arrival.files[0].digest();
         let record = store.accept(arrival).await.unwrap().items.remove(0);
         assert_eq!(record.verdict, verdict);
-        assert_eq!(store.blob(&digest, record.enquiry.as_ref()).await.unwrap().map(|file| file.bytes), is_kept.then(|| b"%PDF".to_vec()), "{verdict:?}");
+        assert_eq!(
+            store.blob(&digest, record.enquiry.as_ref()).await.unwrap().map(|file| file.bytes),
+            is_kept.then(|| b"%PDF".to_vec()),
+            "{verdict:?}"
+        );
         let entries = store.journal_after(None, 99).await.unwrap();
         assert_eq!(entries.iter().any(|entry| entry.blobs.contains(&digest)), is_kept, "{verdict:?}");
     }
@@ -84,6 +89,45 @@ pub(super) async fn files_are_kept_with_the_enquiry_that_they_came_with_and_once
     // Its own body and its file; the other content's stay with their open enquiry, and so does the copy's body.
     assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 3);
     assert_whole(&*store).await;
+}
+
+/// Each file of a batch is its own enquiry's: what drops the one's drops nothing of the other's.
+pub(super) async fn i12_a_file_of_a_batch_belongs_to_the_enquiry_that_names_it(h: &mut dyn Harness) {
+    let store = h.store();
+    let files = [blob("file of 77", "%PDF 77"), blob("file of 78", "%PDF 78"), blob("a file of nobody", "%PDF")];
+    let with_file = |id: &str, file: &Blob| {
+        let mut post = post("1", id, id);
+        post.proposal.fields.attachments = vec![Attachment { blob: Some(file.digest()), ..Attachment::default() }];
+        post.item()
+    };
+    let items = vec![with_file("77", &files[0]), with_file("78", &files[1])];
+    store.accept(Arrival { files: files.to_vec(), ..post("1", "-", "the batch").batch(items) }).await.unwrap();
+    let ids = [key("77").enquiry_id(), key("78").enquiry_id()];
+    let kept = async |file: &Blob, of| store.blob(&file.digest(), of).await.unwrap().is_some();
+    for (n, id) in ids.iter().enumerate() {
+        assert!(kept(&files[n], Some(id)).await);
+        assert!(!kept(&files[1 - n], Some(id)).await && !kept(&files[n], None).await && !kept(&files[2], Some(id)).await);
+    }
+    stand(&*store, &ids[1], Standing::Settled).await.unwrap();
+    assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 1, "the second's file; the body and the first's file are still needed");
+    assert!(kept(&files[0], Some(&ids[0])).await && !kept(&files[1], Some(&ids[1])).await);
+    stand(&*store, &ids[0], Standing::Settled).await.unwrap();
+    assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 2);
+    assert_whole(&*store).await;
+}
+
+/// A blob of one enquiry is not found by another's name, nor by none: each engine finds it by whose it is.
+pub(super) async fn a_blob_is_found_by_the_enquiry_it_belongs_to(h: &mut dyn Harness) {
+    let store = h.store();
+    let id = enter(&*store, post("1", "77", "a")).await;
+    let other = enter(&*store, post("2", "78", "b")).await;
+    store.accept(post("3", "-", "{}").batch(vec![aside(Verdict::Quarantined, "?")])).await.unwrap();
+    let mine = blob("1", "a");
+    let found = async |of| store.blob(&mine.digest(), of).await.unwrap();
+    assert_eq!((found(Some(&id)).await, found(Some(&other)).await, found(None).await), (Some(mine.clone()), None, None));
+    for of in [None, Some(&id)] {
+        assert!(store.blob(&blob("3", "{}").digest(), of).await.unwrap().is_some(), "nobody's is found by its digest alone");
+    }
 }
 
 /// What was mended in a body is on the delivery's record and in the journal.
@@ -124,7 +168,7 @@ pub(super) async fn a_batch_gives_each_item_its_own_verdict_and_arrives_once(h: 
     assert_eq!(receipt.items[2].first_delivery.as_ref(), Some(&receipt.items[1].id), "the batch repeats itself");
     assert_eq!(receipt.items[0].first_delivery.as_ref().unwrap().as_str(), "dlv_0");
     let arrived = store.delivery("dlv_1").await.unwrap().unwrap();
-    assert_eq!((arrived.items, arrived.body.unwrap()), (receipt.items.clone(), b"the whole batch".to_vec()));
+    assert_eq!((arrived.items, arrived.body.unwrap()), (receipt.items.clone(), blob("1", "the whole batch")));
     let ids =
         [receipt.items[0].enquiry.clone().unwrap(), receipt.items[1].enquiry.clone().unwrap(), receipt.items[3].enquiry.clone().unwrap()];
     assert_eq!(store.resolve("dlv_1").await.unwrap(), ids, "each enquiry once, in the batch's order");
@@ -140,7 +184,7 @@ pub(super) async fn what_is_set_aside_is_kept_whole_with_the_reason(h: &mut dyn 
         let ask = Ask { limit: 9, state: Some(verdict.as_str().to_owned()), ..Ask::default() };
         let Rows::Deliveries(rows) = store.page(List::Deliveries, ask).await.unwrap().rows else { panic!() };
         assert_eq!(rows, receipt.items);
-        assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().body.unwrap(), b"{}");
+        assert_eq!(store.delivery(item.id.as_str()).await.unwrap().unwrap().body.unwrap(), blob(id, "{}"));
     }
     assert_whole(&*store).await;
 }

@@ -26,6 +26,8 @@ struct Pair {
     starts: u32,
     now: UtcMs,
     arrivals: u32,
+    /// The last arrival that was partly set aside.
+    aside: Option<crate::Arrival>,
     effects: Vec<Lease<Effect>>,
     enquiries: Vec<Lease<domain::enquiry::Enquiry>>,
     cursors: [Option<String>; 5],
@@ -37,7 +39,7 @@ impl Pair {
         let sqlite = Some(Sqlite::open(dir.options(1, T0)).unwrap());
         let memory = Memory::new(T0, stream(1), [7; 32]);
         let (effects, enquiries, cursors) = (Vec::new(), Vec::new(), [const { None }; 5]);
-        Self { dir, sqlite, memory, starts: 1, now: T0, arrivals: 0, effects, enquiries, cursors }
+        Self { dir, sqlite, memory, starts: 1, now: T0, arrivals: 0, aside: None, effects, enquiries, cursors }
     }
 
     /// Asks both, and takes the answer if it is one.
@@ -63,6 +65,7 @@ impl Pair {
                 self.enquiries.extend(receipt.into_iter().flat_map(|receipt| receipt.taken));
             }
             Op::Batch { items } => self.batch(&items).await,
+            Op::Release { id, several } => self.release(id, several).await,
             Op::Repeat => {
                 self.arrivals = self.arrivals.saturating_sub(1);
                 let arrival = self.post(0, 0, 0).arrival();
@@ -149,7 +152,26 @@ impl Pair {
             items.iter().map(|(id, body)| post("in a batch", &id.to_string(), &format!("body {body}")).item()).collect();
         let verdict = if items.len() == 2 { Verdict::Quarantined } else { Verdict::Test };
         all.insert(items.len() / 2, aside(verdict, "why"));
-        let arrival = whole.batch(all);
+        // The whole of it is one item in quarantine, or one of several is.
+        let arrival = whole.batch(if items.len() == 1 { vec![aside(Verdict::Quarantined, "why")] } else { all });
+        drop(self.both(async |store| store.accept(arrival.clone()).await).await);
+        self.aside = Some(arrival);
+    }
+
+    /// A person lets in what was set aside, with the body that is kept.
+    async fn release(&mut self, id: u8, several: bool) {
+        let Some(kept) = self.aside.clone() else { return };
+        let digest = kept.delivery.body;
+        let post = self.post(id, 1, 0);
+        if self.both(async |store| store.blob(&digest, None).await).await.unwrap().is_none() {
+            return;
+        }
+        let mut items = vec![post.item()];
+        if several {
+            items.extend([aside(Verdict::Ignored, "read before"), aside(Verdict::Quarantined, "why")]);
+        }
+        let delivery = crate::Delivery { id: post.arrival().delivery.id, at: self.now, ..kept.delivery.clone() };
+        let arrival = crate::Arrival { delivery, items, by: Some("ada".to_owned()), ..kept };
         drop(self.both(async |store| store.accept(arrival.clone()).await).await);
     }
 
@@ -248,6 +270,8 @@ impl Pair {
         let entries = self.both(async |store| store.journal_after(None, 10_000).await).await.unwrap();
         for (digest, of) in entries.iter().flat_map(|entry| entry.blobs.iter().map(|digest| (digest, entry.enquiry.as_ref()))) {
             self.both(async |store| store.blob(digest, of).await).await.unwrap();
+            self.both(async |store| store.blob(digest, None).await).await.unwrap();
+            self.both(async |store| store.blob(digest, Some(&key("1").enquiry_id())).await).await.unwrap();
         }
         let mut ids: Vec<EnquiryId> = entries.into_iter().filter_map(|entry| entry.enquiry).collect();
         ids.sort();

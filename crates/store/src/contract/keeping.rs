@@ -66,7 +66,7 @@ pub(super) async fn the_ring_of_the_refused_is_bounded_by_count_and_age(h: &mut 
     refuse("f", "ads", 5, 0, 2).await.unwrap();
     assert_eq!(kept().await, "ce");
     let arrived = store.delivery("dlv_e").await.unwrap().unwrap();
-    assert_eq!((arrived.items[0].verdict, arrived.body.as_deref()), (Verdict::Refused, Some(b"e".as_slice())));
+    assert_eq!((arrived.items[0].verdict, arrived.body), (Verdict::Refused, Some(blob("e", "e"))));
     assert_eq!(assert_whole(&*store).await.entries, 1, "what is not authentic leaves nothing in the journal");
 }
 
@@ -169,6 +169,36 @@ pub(super) async fn a_body_let_in_from_quarantine_ages_with_its_enquiry(h: &mut 
     assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 1);
     assert!(store.delivery("dlv_1").await.unwrap().unwrap().body.is_none());
     assert_whole(&*store).await;
+}
+
+/// Of a batch, only what was in quarantine is entered again, by the kept delivery's own blob: it stays until both arrivals'
+/// enquiries are settled, and no longer.
+pub(super) async fn i12_a_batch_let_in_in_part_ages_with_all_of_its_enquiries(h: &mut dyn Harness) {
+    let store = h.store();
+    let items = vec![post("1", "77", "a").item(), aside(Verdict::Quarantined, "?"), aside(Verdict::Quarantined, "??")];
+    let batch = post("1", "-", "the batch").batch(items);
+    store.accept(batch.clone()).await.unwrap();
+    let settle = async |id: &str| stand(&*store, &key(id).enquiry_id(), Standing::Settled).await.unwrap();
+    settle("77").await;
+    let again = async |id: &str, items| {
+        let kept = store.delivery("dlv_1").await.unwrap().unwrap();
+        let delivery = crate::Delivery { id: post(id, "-", "").arrival().delivery.id, at: at(1), ..kept.items[0].clone() };
+        let arrival = Arrival { delivery, body: kept.body.unwrap(), items, by: Some("ada".to_owned()), ..batch.clone() };
+        store.accept(arrival).await.unwrap();
+    };
+    let known = || aside(Verdict::Ignored, "read before");
+    again("2", vec![known(), post("2", "78", "b").item(), aside(Verdict::Quarantined, "??")]).await;
+    settle("78").await;
+    assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 0, "its third item is in quarantine still");
+    // One item now, and another enquiry than those before.
+    again("3", vec![post("3", "79", "c").item()]).await;
+    assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 0, "what was let in last is open");
+    settle("79").await;
+    assert_eq!(store.prune(at(9), at(9)).await.unwrap(), 1);
+    for id in ["dlv_1", "dlv_2", "dlv_3"] {
+        assert!(store.delivery(id).await.unwrap().unwrap().body.is_none(), "{id}");
+    }
+    assert_eq!(assert_whole(&*store).await.blobs_erased, 1);
 }
 
 pub(super) async fn pruning_takes_at_most_500_a_call(h: &mut dyn Harness) {

@@ -147,6 +147,8 @@ suite! {
         i1_a_new_enquiry_is_entered_with_its_delivery_its_body_and_work_due_at_once,
         i2_of_fifty_concurrent_deliveries_one_is_accepted_and_the_rest_name_it,
         files_are_kept_with_the_enquiry_that_they_came_with_and_once,
+        i12_a_file_of_a_batch_belongs_to_the_enquiry_that_names_it,
+        a_blob_is_found_by_the_enquiry_it_belongs_to,
         repairs_and_doubts_are_on_record,
         a_batch_gives_each_item_its_own_verdict_and_arrives_once,
         what_is_set_aside_is_kept_whole_with_the_reason,
@@ -210,6 +212,7 @@ suite! {
         c006_a_redelivery_is_known_for_good_after_pruning_too,
         a_batch_keeps_its_body_until_all_of_it_is_settled,
         a_body_let_in_from_quarantine_ages_with_its_enquiry,
+        i12_a_batch_let_in_in_part_ages_with_all_of_its_enquiries,
         pruning_takes_at_most_500_a_call,
         a_ping_is_answered,
     }

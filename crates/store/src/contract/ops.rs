@@ -8,6 +8,7 @@ use proptest::prelude::*;
 pub(super) enum Op {
     Accept { id: u8, body: u8, kind: u8, separate: bool },
     Batch { items: Vec<(u8, u8)> },
+    Release { id: u8, several: bool },
     Repeat,
     Refuse { source: bool, keep: u32, age: i64 },
     Lease { limit: usize, span: i64 },
@@ -31,6 +32,7 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
         8 => (ids.clone(), 0_u8..3, 0_u8..4, prop::bool::weighted(0.15))
             .prop_map(|(id, body, kind, separate)| Op::Accept { id, body, kind, separate }),
         2 => vec((ids.clone(), 0_u8..3), 1..4).prop_map(|items| Op::Batch { items }),
+        2 => (ids.clone(), any::<bool>()).prop_map(|(id, several)| Op::Release { id, several }),
         1 => Just(Op::Repeat),
         2 => (any::<bool>(), 0_u32..3, 0_i64..900_000).prop_map(|(source, keep, age)| Op::Refuse { source, keep, age }),
         5 => (0_usize..4, 1_i64..400_000).prop_map(|(limit, span)| Op::Lease { limit, span }),

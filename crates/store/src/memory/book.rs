@@ -22,10 +22,14 @@ pub(super) const PROGRAM: &str = "memory";
 /// A blob as it is kept.
 pub(super) struct Kept {
     pub(super) blob: Blob,
+    /// It is found by its digest alone.
+    pub(super) alone: bool,
     pub(super) enquiry: Option<EnquiryId>,
     pub(super) at: UtcMs,
     /// The order it came in.
     pub(super) n: u64,
+    /// The deliveries that brought it, in their order, where it is found by its digest alone.
+    pub(super) arrivals: Vec<DeliveryId>,
 }
 
 /// Everything that is kept.
@@ -47,7 +51,7 @@ pub(super) struct Book {
     pub(super) rules: BTreeMap<String, Vec<RuleVersion>>,
     pub(super) targets: BTreeMap<String, TargetState>,
     /// Oldest first.
-    pub(super) refused: Vec<(Delivery, Vec<u8>)>,
+    pub(super) refused: Vec<(Delivery, Blob)>,
 }
 
 impl Book {
@@ -74,7 +78,7 @@ impl Book {
         self.head = Some(next);
     }
 
-    pub(super) fn accept(&mut self, arrival: Arrival) -> Result<Receipt, Error> {
+    pub(super) fn accept(&mut self, arrival: Arrival, files: &[Digest]) -> Result<Receipt, Error> {
         if self.deliveries.get(&item_id(arrival.delivery.id.as_str(), 0)).is_some() {
             return Err(Error::EXISTS);
         }
@@ -82,7 +86,7 @@ impl Book {
             self.undo(id, &arrival)?;
         }
         let mut items = Vec::with_capacity(arrival.items.len());
-        let (mut owner, mut taken, mut files) = (None, Vec::new(), Vec::new());
+        let (mut owner, mut taken, mut owners) = (None, Vec::new(), BTreeMap::new());
         for (n, item) in (0_u32..).zip(arrival.items) {
             let (before, look_alike) = match &item {
                 Item::Enquiry(proposal) => (self.before(&arrival.delivery.source, proposal), proposal.candidate.look_alike),
@@ -93,7 +97,7 @@ impl Book {
             if let Some(enquiry) = entered.enquiry {
                 let taken_until = arrival.take_until.filter(|_| enquiry.standing == Standing::Accepted);
                 taken.extend(taken_until.map(|_| Lease { what: enquiry.clone(), fence: 1, version: 1 }));
-                files.extend(accept::files(&enquiry));
+                owners.extend(accept::files(&enquiry).map(|file| (file, enquiry.id.clone())));
                 self.insert_enquiry(enquiry, look_alike, taken_until);
             }
             owner = owner.or_else(|| entered.delivery.enquiry.clone());
@@ -105,10 +109,14 @@ impl Book {
             entered.entries.into_iter().for_each(|draft| self.append(draft));
             items.push(entered.delivery);
         }
-        self.put_blob(arrival.body, owner.as_ref(), arrival.delivery.at);
-        for file in arrival.files {
-            if files.contains(&file.digest()) {
-                self.put_blob(file, owner.as_ref(), arrival.delivery.at);
+        let alone = items.len() > 1 || owner.is_none();
+        let (body, at) = (arrival.delivery.body, arrival.delivery.at);
+        if let Some(kept) = self.put_blob((body, arrival.body), owner.as_ref(), alone, at) {
+            kept.arrivals.push(arrival.delivery.id);
+        }
+        for (file, digest) in arrival.files.into_iter().zip(files) {
+            if let Some(of) = owners.get(digest) {
+                self.put_blob((*digest, file), Some(of), false, at);
             }
         }
         Ok(Receipt { items, taken })
@@ -155,11 +163,19 @@ impl Book {
         self.enquiries.table.get(id.as_str()).map(|_| ()).ok_or_else(|| Error::no_such_enquiry(id))
     }
 
-    pub(super) fn put_blob(&mut self, blob: Blob, enquiry: Option<&EnquiryId>, at: UtcMs) {
+    /// Keeps a blob; as it is kept, if it is found by its digest alone.
+    pub(super) fn put_blob(
+        &mut self,
+        (digest, blob): (Digest, Blob),
+        enquiry: Option<&EnquiryId>,
+        alone: bool,
+        at: UtcMs,
+    ) -> Option<&mut Kept> {
         let n = self.blobs_ever;
         self.blobs_ever += 1;
-        let kept = self.blobs.entry(blob.digest()).or_insert_with(|| Kept { blob, enquiry: None, at, n });
+        let kept = self.blobs.entry(digest).or_insert_with(|| Kept { blob, alone, enquiry: None, at, n, arrivals: Vec::new() });
         kept.enquiry = kept.enquiry.take().or_else(|| enquiry.cloned());
+        kept.alone.then_some(kept)
     }
 
     pub(super) fn refuse(&mut self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
@@ -167,7 +183,7 @@ impl Book {
             return Err(Error::EXISTS);
         }
         let source = delivery.source.clone();
-        self.refused.push((Delivery { verdict: Verdict::Refused, ..delivery }, body.bytes));
+        self.refused.push((Delivery { verdict: Verdict::Refused, ..delivery }, body));
         self.refused.retain(|(delivery, _)| delivery.at >= oldest);
         let of_source = self.refused.iter().filter(|(delivery, _)| delivery.source == source).count();
         let mut surplus = of_source.saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
@@ -202,7 +218,7 @@ impl Book {
     }
 
     pub(super) fn prune(&mut self, before: UtcMs, now: UtcMs) -> u64 {
-        let droppable = |(digest, kept): &(&Digest, &Kept)| kept.at < before && self.is_settled(kept) && !self.is_needed(digest, kept);
+        let droppable = |(_, kept): &(&Digest, &Kept)| kept.at < before && self.is_settled(kept) && !self.is_needed(kept);
         let mut old: Vec<(u64, Digest)> = self.blobs.iter().filter(droppable).map(|(digest, kept)| (kept.n, *digest)).collect();
         old.sort_unstable();
         old.truncate(usize::try_from(PRUNE_MAX).unwrap_or(usize::MAX));
@@ -226,20 +242,12 @@ impl Book {
     }
 
     /// Whether an item of the arrivals with this body is in work or in quarantine still.
-    fn is_needed(&self, digest: &Digest, kept: &Kept) -> bool {
-        let Some(owner) = &kept.enquiry else { return true };
-        let arrivals: BTreeSet<&str> = self.deliveries.of(owner).filter(|d| d.body == *digest).map(|d| d.id.as_str()).collect();
-        let items_of = |id: &str| {
-            let items = (0..).map(|n| self.deliveries.get(&item_id(id, n)));
-            items.map_while(|item| item).collect::<Vec<_>>()
-        };
-        let place = |id: &str| self.deliveries.row(&item_id(id, 0));
-        arrivals.iter().any(|id| {
-            let superseded = arrivals.iter().any(|later| place(later) > place(id));
-            let needs = |item: &&Delivery| {
-                item.enquiry.as_ref().is_some_and(|id| self.is_open(id)) || item.verdict == Verdict::Quarantined && !superseded
-            };
-            items_of(id).iter().any(needs)
+    fn is_needed(&self, kept: &Kept) -> bool {
+        kept.arrivals.iter().enumerate().any(|(place, id)| {
+            let superseded = place + 1 < kept.arrivals.len();
+            let mut items = (0..).map_while(|n| self.deliveries.get(&item_id(id.as_str(), n)));
+            items
+                .any(|item| item.enquiry.as_ref().is_some_and(|id| self.is_open(id)) || item.verdict == Verdict::Quarantined && !superseded)
         })
     }
 }

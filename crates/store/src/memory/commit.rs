@@ -51,7 +51,7 @@ impl Book {
         self.put_reviews(reviews, &opened);
         self.targets.extend(step.targets.into_iter().map(|target| (target.name.clone(), target)));
         for (enquiry, blob) in step.blobs {
-            self.put_blob(blob, enquiry.as_ref(), step.at);
+            self.put_blob((blob.digest(), blob), enquiry.as_ref(), enquiry.is_none(), step.at);
         }
         step.entries.into_iter().for_each(|draft| self.append(draft));
         Ok(())

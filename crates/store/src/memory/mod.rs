@@ -71,8 +71,8 @@ impl crate::Store for Memory {
     }
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
-        sound::arrival(&arrival);
-        self.with(|book| book.accept(arrival))
+        let files = sound::arrival(&arrival);
+        self.with(|book| book.accept(arrival, &files))
     }
 
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
@@ -105,8 +105,8 @@ impl crate::Store for Memory {
         self.with(|book| book.page(list, &ask))
     }
 
-    async fn blob(&self, digest: &Digest, _: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
-        self.with(|book| Ok(book.blobs.get(digest).map(|kept| kept.blob.clone())))
+    async fn blob(&self, digest: &Digest, of: Option<&EnquiryId>) -> Result<Option<Blob>, Error> {
+        self.with(|book| Ok(book.blob(digest, of)))
     }
 
     async fn delivery(&self, id: &str) -> Result<Option<Arrived>, Error> {

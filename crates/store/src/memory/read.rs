@@ -1,8 +1,9 @@
 //! The oracle's verbs that read.
 
+use domain::digest::Digest;
 use domain::identity::Key;
 use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, StreamId};
-use evidence::Entry;
+use evidence::{Blob, Entry};
 
 use super::book::{Book, item_id};
 use crate::error::Error;
@@ -27,10 +28,16 @@ impl Book {
         Some(Dossier { enquiry, version, effects, deliveries, reviews, entries })
     }
 
+    /// One that belongs to an enquiry is found only by who names that.
+    pub(super) fn blob(&self, digest: &Digest, of: Option<&EnquiryId>) -> Option<Blob> {
+        let kept = self.blobs.get(digest)?;
+        (kept.alone || of.is_some() && kept.enquiry.as_ref() == of).then(|| kept.blob.clone())
+    }
+
     pub(super) fn delivery(&self, id: &str) -> Option<Arrived> {
         let items: Vec<Delivery> = (0..).map(|n| self.deliveries.get(&item_id(id, n)).cloned()).map_while(|item| item).collect();
         if let Some(first) = items.first() {
-            let body = self.blobs.get(&first.body).map(|kept| kept.blob.bytes.clone());
+            let body = self.blob(&first.body, items.iter().find_map(|item| item.enquiry.as_ref()));
             return Some(Arrived { items, body });
         }
         let (delivery, body) = self.refused.iter().find(|(delivery, _)| delivery.id.as_str() == id)?;

@@ -31,10 +31,6 @@ impl<T> Table<T> {
         n
     }
 
-    pub(super) fn row(&self, id: &str) -> Option<i64> {
-        self.by_id.get(id).copied()
-    }
-
     pub(super) fn get(&self, id: &str) -> Option<&T> {
         self.rows.get(self.by_id.get(id)?)
     }
@@ -104,7 +100,7 @@ impl<T: Clone> Desk<T> {
 
     /// Puts a changed row in the place of the one that stands under the id.
     pub(super) fn replace(&mut self, id: &str, work: Work<T>) {
-        let (Some(n), Some(row)) = (self.table.row(id), self.table.get_mut(id)) else {
+        let (Some(n), Some(row)) = (self.table.by_id.get(id).copied(), self.table.get_mut(id)) else {
             unreachable!("the caller has looked: the row is there")
         };
         assert!(work.version > row.version, "a version never stays or goes back");

@@ -26,8 +26,9 @@ pub(super) struct Marks {
 /// A mark: 64 bits of a source and of the fields' digest. Of the last enquiries no two share one by chance.
 pub(super) fn mark(source: &str, look_alike: &Digest) -> i64 {
     let whole = Digest::of_parts([source.as_bytes(), look_alike.as_bytes()]);
-    let [a, b, c, d, e, f, g, h, ..] = *whole.as_bytes();
-    i64::from_be_bytes([a, b, c, d, e, f, g, h])
+    let mut first = [0; 8];
+    first.copy_from_slice(&whole.as_bytes()[..8]);
+    i64::from_be_bytes(first)
 }
 
 impl Marks {

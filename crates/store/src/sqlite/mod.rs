@@ -25,7 +25,7 @@ use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use self::folding::Folding;
+use self::folding::{Folding, LOG_PAGES};
 use self::marks::Marks;
 use self::writer::Writer;
 use crate::error::Error;
@@ -69,6 +69,11 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the book, making it if it is not there, and begins this process's stream.
     pub fn open(options: Options) -> Result<Self, Error> {
+        Self::open_folding(options, LOG_PAGES)
+    }
+
+    /// `log_pages`: how long the log grows before it is folded.
+    fn open_folding(options: Options, log_pages: i32) -> Result<Self, Error> {
         let options = Options { path: one_name(&options.path)?, ..options };
         let lock = lock_file(&options.path)?;
         whole_or_new(&options.path)?;
@@ -77,7 +82,7 @@ impl Sqlite {
         migrate::run(&conn)?;
         let secret = migrate::book_secret(&conn, options.new_secret)?;
         let (ord, head) = begin_stream(&conn, &options)?;
-        let folding = Folding::start(&options.path, &mut conn)?;
+        let folding = Folding::start(&options.path, &mut conn, log_pages)?;
         let marks = Marks::read(&conn)?;
         let writer = Writer::start((conn, folding), (ord, head.clone(), marks), options.batch_max.max(1), lock)?;
         Ok(Self { path: options.path, writer: Some(writer), readers: Arc::default(), stream: head.stream, started_at: options.now, secret })
@@ -90,7 +95,7 @@ impl Sqlite {
             let wal = "a book copied while it was open lacks what its -wal file holds";
             return Err(Error::Refused(format!("{} is no book of Oncebook: {wal}", path.display())));
         }
-        migrate::check(&conn)?;
+        migrate::check_to_read(&conn)?;
         let secret = migrate::read_secret(&conn)?;
         let id: Option<String> =
             conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
@@ -240,8 +245,8 @@ impl crate::Store for Sqlite {
     }
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
-        sound::arrival(&arrival);
-        self.write(move |txn| write::accept(txn, &arrival)).await
+        let files = sound::arrival(&arrival);
+        self.write(move |txn| write::accept(txn, &arrival, &files)).await
     }
 
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {

@@ -229,21 +229,27 @@ pub(super) fn blob(conn: &Connection, digest: &Digest, of: Option<&EnquiryId>) -
         .prepare_cached(sql)
         .and_then(|mut s| s.query_row((digest.as_bytes().as_slice(), owner), |row| Ok((row.get(0)?, row.get(1)?))).optional())
         .map_err(fault)?;
-    let Some((nonce, bytes)) = row else { return Ok(None) };
-    let nonce = nonce.try_into().map_err(|_| Error::Corrupt(format!("blobs: the nonce of {digest} is not 32 bytes")))?;
-    Ok(Some(Blob { nonce, bytes }))
+    row.map(|(nonce, bytes)| whole("blobs", digest, nonce, bytes)).transpose()
+}
+
+fn whole(table: &str, digest: &Digest, nonce: Vec<u8>, bytes: Vec<u8>) -> Result<Blob, Error> {
+    let nonce = nonce.try_into().map_err(|_| Error::Corrupt(format!("{table}: the nonce of {digest} is not 32 bytes")))?;
+    Ok(Blob { nonce, bytes })
 }
 
 pub(super) fn delivery(conn: &Connection, id: &str) -> Result<Option<Arrived>, Error> {
     let items: Vec<Delivery> = docs(conn, "deliveries", "SELECT doc FROM deliveries WHERE id = ?1 ORDER BY item", &[text(id)])?;
     if let Some(first) = items.first() {
         let owner = items.iter().find_map(|item| item.enquiry.as_ref());
-        let body = blob(conn, &first.body, owner)?.map(|blob| blob.bytes);
+        let body = blob(conn, &first.body, owner)?;
         return Ok(Some(Arrived { items, body }));
     }
-    let sql = "SELECT doc, body FROM refused WHERE id = ?1";
-    let row: Option<(String, Vec<u8>)> = conn.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(fault)?;
-    row.map(|(doc, body)| Ok(Arrived { items: vec![parse("refused", &doc)?], body: Some(body) })).transpose()
+    let sql = "SELECT doc, nonce, body FROM refused WHERE id = ?1";
+    let row = conn.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional().map_err(fault)?;
+    let Some((doc, nonce, body)): Option<(String, Vec<u8>, Vec<u8>)> = row else { return Ok(None) };
+    let delivery: Delivery = parse("refused", &doc)?;
+    let body = Some(whole("refused", &delivery.body, nonce, body)?);
+    Ok(Some(Arrived { items: vec![delivery], body }))
 }
 
 pub(super) fn rules(conn: &Connection, source: &str) -> Result<Vec<RuleVersion>, Error> {

@@ -1,5 +1,7 @@
 //! The verbs that write, as SQL inside the writer's transaction. Dull on purpose: everything is decided before.
 
+use std::collections::BTreeMap;
+
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Standing};
 use domain::ids::{DeliveryId, EnquiryId};
@@ -16,12 +18,13 @@ use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
 use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict};
 
-pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Error> {
+/// `files`: the digests of the arrival's files, in order.
+pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival, files: &[Digest]) -> Result<Receipt, Error> {
     if let Some(id) = &arrival.undoes {
         undo(txn, id, arrival)?;
     }
     let mut items = Vec::with_capacity(arrival.items.len());
-    let (mut owner, mut taken, mut files) = (None, Vec::new(), Vec::new());
+    let (mut owner, mut taken, mut owners) = (None, Vec::new(), BTreeMap::new());
     for (n, item) in (0_u32..).zip(arrival.items.iter().cloned()) {
         let before = match &item {
             Item::Enquiry(proposal) => before(txn, &arrival.delivery.source, proposal)?,
@@ -34,7 +37,7 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Er
             let taken_until = arrival.take_until.filter(|_| enquiry.standing == Standing::Accepted);
             insert_enquiry(txn, enquiry, look_alike.as_ref(), taken_until)?;
             taken.extend(taken_until.map(|_| Lease { what: enquiry.clone(), fence: 1, version: 1 }));
-            files.extend(accept::files(enquiry));
+            owners.extend(accept::files(enquiry).map(|file| (file, enquiry.id.clone())));
         }
         owner = owner.or_else(|| entered.delivery.enquiry.clone());
         insert_delivery(txn, &entered.delivery)?;
@@ -49,13 +52,20 @@ pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival) -> Result<Receipt, Er
     // The body of a batch is named by entries of all its items.
     let alone = items.len() > 1 || owner.is_none();
     // What a person lets in brings a body that is kept already, as it was when it could not be understood.
-    if alone || arrival.by.is_some() {
-        put_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+    let body = (&arrival.body, &arrival.delivery.body);
+    let shared = if alone || arrival.by.is_some() {
+        put_blob(txn, body, owner.as_ref(), alone, arrival.delivery.at)?
     } else {
-        insert_blob(txn, &arrival.body, owner.as_ref(), alone, arrival.delivery.at)?;
+        insert_blob(txn, body, owner.as_ref(), alone, arrival.delivery.at)?;
+        None
+    };
+    if let Some(n) = shared {
+        run(txn, "UPDATE deliveries SET blob = ?2 WHERE id = ?1", (arrival.delivery.id.as_str(), n))?;
     }
-    for file in arrival.files.iter().filter(|file| !files.is_empty() && files.contains(&file.digest())) {
-        put_blob(txn, file, owner.as_ref(), alone, arrival.delivery.at)?;
+    for (file, digest) in arrival.files.iter().zip(files) {
+        if let Some(of) = owners.get(digest) {
+            put_blob(txn, (file, digest), Some(of), false, arrival.delivery.at)?;
+        }
     }
     Ok(Receipt { items, taken })
 }
@@ -99,8 +109,8 @@ fn before(txn: &Txn<'_>, source: &str, proposal: &Proposal) -> Result<Before, Er
 
 pub(super) fn refuse(txn: &mut Txn<'_>, delivery: &Delivery, body: &Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
     let delivery = Delivery { verdict: Verdict::Refused, ..delivery.clone() };
-    let sql = "INSERT INTO refused (id, source, at, doc, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-    run(txn, sql, (delivery.id.as_str(), &delivery.source, delivery.at.0, json(&delivery)?, &body.bytes))?;
+    let sql = "INSERT INTO refused (id, source, at, doc, body, nonce) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    run(txn, sql, (delivery.id.as_str(), &delivery.source, delivery.at.0, json(&delivery)?, &body.bytes, body.nonce.as_slice()))?;
     // By age everywhere: a source that nobody knocks at any more must not keep its bodies for good.
     run(txn, "DELETE FROM refused WHERE at < ?1", [oldest.0])?;
     let sql = "DELETE FROM refused WHERE source = ?1 AND rowid NOT IN
@@ -125,7 +135,7 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
         put_target(txn, target)?;
     }
     for (enquiry, blob) in &step.blobs {
-        put_blob(txn, blob, enquiry.as_ref(), enquiry.is_none(), step.at)?;
+        put_blob(txn, (blob, &blob.digest()), enquiry.as_ref(), enquiry.is_none(), step.at)?;
     }
     for draft in &step.entries {
         txn.append(draft.clone())?;
@@ -153,7 +163,9 @@ fn insert_enquiry(txn: &mut Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Dige
     run(txn, sql, values)?;
     let n = txn.conn.last_insert_rowid();
     txn.entered(&enquiry.id, n);
-    mark.into_iter().for_each(|mark| txn.marked(mark, n));
+    if let Some(mark) = mark {
+        txn.marked(mark, n);
+    }
     Ok(())
 }
 
@@ -233,21 +245,27 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
 }
 
 /// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.
-/// `alone`: it is to be found by its digest alone.
-fn put_blob(txn: &Txn<'_>, blob: &Blob, of: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
-    let (digest, enquiry) = (blob.digest(), of.map(|id| txn.number(id)).transpose()?);
-    let digest = digest.as_bytes().as_slice();
-    if enquiry.is_some() && run(txn, "UPDATE blobs SET enquiry = ?2 WHERE digest = ?1 AND alone AND enquiry IS NULL", (digest, enquiry))? > 0 {
-        return Ok(());
+/// `alone`: it is to be found by its digest alone. The number of its row, if it is.
+fn put_blob(txn: &Txn<'_>, (blob, digest): (&Blob, &Digest), of: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<Option<i64>, Error> {
+    let enquiry = of.map(|id| txn.number(id)).transpose()?;
+    let key = digest.as_bytes().as_slice();
+    let shared = txn.conn.prepare_cached("SELECT n FROM blobs WHERE digest = ?1 AND alone");
+    let shared: Option<i64> = shared.and_then(|mut s| s.query_row([key], |row| row.get(0)).optional()).map_err(fault)?;
+    if let Some(n) = shared {
+        run(txn, "UPDATE blobs SET enquiry = ?2 WHERE n = ?1 AND enquiry IS NULL", (n, enquiry))?;
+        return Ok(Some(n));
     }
-    let sql = "SELECT 1 FROM blobs WHERE enquiry = ?2 AND digest = ?1 UNION ALL SELECT 1 FROM blobs WHERE digest = ?1 AND alone";
-    let is_kept = txn.conn.prepare_cached(sql).and_then(|mut statement| statement.exists((digest, enquiry))).map_err(fault)?;
-    if is_kept { Ok(()) } else { insert_blob(txn, blob, of, alone, at) }
+    let sql = "SELECT 1 FROM blobs WHERE enquiry = ?2 AND digest = ?1";
+    if txn.conn.prepare_cached(sql).and_then(|mut statement| statement.exists((key, enquiry))).map_err(fault)? {
+        return Ok(None);
+    }
+    insert_blob(txn, (blob, digest), of, alone, at)?;
+    Ok(alone.then(|| txn.conn.last_insert_rowid()))
 }
 
 /// Keeps a blob that was made just now: its nonce is new, so nothing has its digest.
-fn insert_blob(txn: &Txn<'_>, blob: &Blob, enquiry: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
-    let (digest, enquiry) = (blob.digest(), enquiry.map(|id| txn.number(id)).transpose()?);
+fn insert_blob(txn: &Txn<'_>, (blob, digest): (&Blob, &Digest), of: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
+    let enquiry = of.map(|id| txn.number(id)).transpose()?;
     let sql = "INSERT INTO blobs (digest, alone, nonce, bytes, enquiry, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     run(txn, sql, (digest.as_bytes().as_slice(), alone, blob.nonce.as_slice(), &blob.bytes, enquiry, at.0)).map(drop)
 }
@@ -261,23 +279,28 @@ pub(super) fn adopt_rule(txn: &mut Txn<'_>, source: &str, rule: &str, draft: Dra
 
 pub(super) fn prune(txn: &mut Txn<'_>, before: UtcMs, now: UtcMs) -> Result<u64, Error> {
     // A page at a time, so that no transaction and no entry grows with the book. What an open enquiry still needs, and what
-    // no enquiry came of yet (quarantine), stays. A batch's body belongs to the first of its enquiries; the others are asked
-    // as well, and so is an item in quarantine unless the same body was let in again later.
+    // no enquiry came of yet (quarantine), stays. A shared body belongs to the first of its enquiries; the others are asked as
+    // well, and so is an item in quarantine unless the same body was let in again later.
     let sql = "DELETE FROM blobs WHERE n IN (
                SELECT b.n FROM blobs b JOIN enquiries e ON e.n = b.enquiry
                WHERE b.at < ?1 AND e.standing IN ('settled', 'merged') AND NOT EXISTS (
-                   SELECT 1 FROM deliveries d JOIN deliveries item ON item.id = d.id LEFT JOIN enquiries o ON o.n = item.enquiry
-                   WHERE d.enquiry = b.enquiry AND d.doc ->> 'body' = lower(hex(b.digest)) AND (
+                   SELECT 1 FROM deliveries item LEFT JOIN enquiries o ON o.n = item.enquiry
+                   WHERE item.blob = b.n AND (
                        o.standing NOT IN ('settled', 'merged')
                        OR item.verdict = 'quarantined' AND NOT EXISTS (
-                           SELECT 1 FROM deliveries later WHERE later.enquiry = b.enquiry AND later.id <> item.id
-                           AND later.n > item.n AND later.doc ->> 'body' = lower(hex(b.digest)))))
-               ORDER BY b.n LIMIT ?2) RETURNING digest";
+                           SELECT 1 FROM deliveries later WHERE later.blob = b.n AND later.id <> item.id AND later.n > item.n)))
+               ORDER BY b.n LIMIT ?2) RETURNING n, digest, alone";
     let mut statement = txn.conn.prepare_cached(sql).map_err(fault)?;
-    let dropped =
-        statement.query_map((before.0, PRUNE_MAX), |row| row.get::<_, Vec<u8>>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let digests = dropped.map_err(fault)?.iter().map(|bytes| Digest::from_slice(bytes)).collect::<Option<Vec<_>>>();
+    let dropped = statement
+        .query_map((before.0, PRUNE_MAX), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, bool>(2)?)))
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let dropped = dropped.map_err(fault)?;
     drop(statement);
+    // A number may be given again.
+    for (n, ..) in dropped.iter().filter(|(.., alone)| *alone) {
+        run(txn, "UPDATE deliveries SET blob = NULL WHERE blob = ?1", [n])?;
+    }
+    let digests = dropped.iter().map(|(_, bytes, _)| Digest::from_slice(bytes)).collect::<Option<Vec<_>>>();
     let mut digests = digests.ok_or_else(|| Error::Corrupt("blobs: a digest is not 32 bytes".to_owned()))?;
     if digests.is_empty() {
         return Ok(0);

@@ -186,6 +186,9 @@ struct Desk {
     _lock: File,
 }
 
+/// The journal's end after a transaction, and the marks of what it entered.
+type Ended = (Head, Vec<(i64, i64)>);
+
 /// Why nothing of a batch stands.
 enum Failed {
     /// It could not begin: somebody else has the file locked. Trying each work alone would wait as long for every one.
@@ -216,10 +219,15 @@ impl Desk {
 
     /// Runs all of them in one transaction. `Err`: nothing of it stands, and the journal's end is where it was.
     fn transaction(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Vec<Result<(), Error>>, Failed> {
-        if let Some((head, pending)) = self.all_well(batch)? {
-            self.head = head;
-            self.marks.add(pending);
-            return Ok(vec![Ok(()); batch.len()]);
+        match self.all_well(batch)? {
+            Ok((head, pending)) => {
+                self.head = head;
+                self.marks.add(pending);
+                return Ok(vec![Ok(()); batch.len()]);
+            }
+            // There is nobody beside it whose work must be saved.
+            Err(error) if batch.len() == 1 => return Ok(vec![Err(error)]),
+            Err(_) => {}
         }
         let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let mut transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
@@ -235,19 +243,19 @@ impl Desk {
         Ok(answers)
     }
 
-    /// Runs all of them with nothing between them; the journal's end after it, and the marks that came. `None`: one failed, and nothing stands. A
-    /// savepoint has the engine copy every page that it touches.
-    fn all_well(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Option<(Head, Vec<(i64, i64)>)>, Failed> {
+    /// Runs all of them with nothing between them, for a savepoint has the engine copy every page that it touches; the
+    /// journal's end after it, and the marks that came. The inner `Err`: one failed so, and nothing stands.
+    fn all_well(&mut self, batch: &mut [Box<dyn Work>]) -> Result<Result<Ended, Error>, Failed> {
         let begun = self.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(|e| Failed::ToBegin(fault(e)))?;
         let (mut head, mut pending) = (self.head.clone(), Vec::new());
         for work in batch {
-            if work.run(&mut Txn::new(&transaction, (self.ord, &self.marks), (&mut head, &mut pending))).is_err() {
-                return Ok(None);
+            if let Err(error) = work.run(&mut Txn::new(&transaction, (self.ord, &self.marks), (&mut head, &mut pending))) {
+                return Ok(Err(error));
             }
         }
         match transaction.commit() {
-            Ok(()) => Ok(Some((head, pending))),
+            Ok(()) => Ok(Ok((head, pending))),
             Err(e) => Err(Failed::Later(fault(e))),
         }
     }

@@ -17,7 +17,7 @@ pub(super) async fn print(common: &Common, store: &dyn Store, id: &str, out: &mu
     let Some(Arrived { items, body }) = store.delivery(id).await? else {
         return Err(CliError::Said(format!("--body goes with a delivery's id (dlv_…), and there is no delivery '{id}': {list}")));
     };
-    let Some(bytes) = body else { return Err(CliError::Said(format!("the body of {id} is not kept any more"))) };
+    let Some(evidence::Blob { bytes, .. }) = body else { return Err(CliError::Said(format!("the body of {id} is not kept any more"))) };
     let text = std::str::from_utf8(&bytes);
     if common.json {
         let sha256 = items.first().map(|item| item.body_sha256.to_string());

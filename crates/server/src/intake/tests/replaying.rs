@@ -13,7 +13,7 @@ fn kept(body: &str, headers: &[(&str, &str)], verdicts: &[Verdict]) -> Arrived {
         let weak = *verdict == Verdict::Redelivery;
         Delivery { item, verdict: *verdict, weak, duplicate_suppressed: weak, ..arrival.delivery.clone() }
     };
-    Arrived { items: (0..).zip(verdicts).map(record).collect(), body: Some(body.as_bytes().to_vec()) }
+    Arrived { items: (0..).zip(verdicts).map(record).collect(), body: Some(arrival.body) }
 }
 
 /// What the book is asked to enter at a replay; or why there is none.
@@ -44,8 +44,26 @@ async fn a_quarantined_delivery_is_read_under_the_rule_that_holds_now() {
     assert_eq!(arrival.delivery.header_digest, before.header_digest);
     assert_eq!(arrival.delivery.request_id, before.request_id);
     assert_eq!(arrival.body.bytes, body.as_bytes());
-    assert_ne!(arrival.body.nonce, [0; 32]);
     assert_eq!(arrival.delivery.body, arrival.body.digest());
+}
+
+/// Under another nonce the kept body would be nobody's for good, and no retention would see it.
+#[tokio::test]
+async fn i12_what_was_in_quarantine_is_entered_with_its_own_blob_and_a_separate_enquiry_with_a_new_one() {
+    for (verdict, as_separate) in [(Verdict::Quarantined, false), (Verdict::Refused, false), (Verdict::Redelivery, true)] {
+        let kept = kept(LEAD, &[], &[verdict]);
+        let before = kept.body.clone().unwrap();
+        let arrival = replayed(setup(), kept, as_separate).await.unwrap();
+        assert_eq!(arrival.body == before, !as_separate, "{verdict:?}");
+        assert_eq!((&arrival.body.bytes, arrival.delivery.body), (&before.bytes, arrival.body.digest()));
+    }
+    // Refused before nonces were kept there.
+    let mut old = kept(LEAD, &[], &[Verdict::Refused]);
+    let zeros = old.body.as_mut().unwrap();
+    zeros.nonce = [0; 32];
+    let arrival = replayed(setup(), old, false).await.unwrap();
+    assert_ne!(arrival.body.nonce, [0; 32]);
+    assert_eq!((arrival.body.bytes.as_slice(), arrival.delivery.body), (LEAD.as_bytes(), arrival.body.digest()));
 }
 
 #[tokio::test]
@@ -104,7 +122,7 @@ async fn what_leaves_nothing_to_replay_is_told_apart() {
     gone.body = None;
     assert_eq!(replayed(setup(), gone, false).await.unwrap_err(), ReplayError::BodyGone);
     let mut other = kept(LEAD, &[], &[Verdict::Quarantined]);
-    other.body = Some(b"{}".to_vec());
+    other.body.as_mut().unwrap().bytes = b"{}".to_vec();
     assert_eq!(replayed(setup(), other, false).await.unwrap_err(), ReplayError::BodyDiffers);
     let elsewhere = SourceSetup { id: "other".to_owned(), ..setup() };
     let error = replayed(elsewhere, kept(LEAD, &[], &[Verdict::Quarantined]), false).await.unwrap_err();

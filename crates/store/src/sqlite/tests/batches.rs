@@ -45,6 +45,23 @@ async fn a_work_that_fails_takes_nothing_of_its_batch_with_it() {
 }
 
 #[tokio::test]
+async fn a_work_that_fails_alone_is_run_once_and_nothing_of_it_stands() {
+    let dir = Dir::new();
+    let book = open(&dir);
+    let mut runs = 0;
+    let failed = book
+        .write(move |txn| -> Result<(), Error> {
+            runs += 1;
+            txn.append(draft("half", None))?;
+            Err(Error::Unavailable(format!("run {runs}")))
+        })
+        .await;
+    assert_eq!(failed, Err(Error::Unavailable("run 1".to_owned())));
+    book.ping().await.unwrap();
+    assert_eq!(assert_whole(&*book).await.entries, 1);
+}
+
+#[tokio::test]
 async fn i1_a_full_disk_refuses_what_does_not_fit_and_nothing_else() {
     let dir = Dir::new();
     let book = open(&dir);

@@ -1,7 +1,9 @@
-//! What only this engine can do wrong: its file and its locks here, its batches in `batches`. The contract itself is tested
-//! in `contract`.
+//! What only this engine can do wrong: its file and its locks here, its batches in `batches`, its log in
+//! `killed`, books of before in `upgrade`. The contract itself is tested in `contract`.
 
 mod batches;
+mod killed;
+mod upgrade;
 
 use std::sync::Arc;
 use std::sync::mpsc;
