@@ -77,8 +77,8 @@ impl Engine {
         match (self.parts.store.commit(step).await, begun) {
             (Ok(()), Some(work)) => self.perform_begun(work).await,
             (Ok(()), None) => {}
-            (Err(Error::Unavailable(_)), _) => self.commit_plan(bare).await,
-            (Err(error), _) => self.miss_plan(&bare, error).await,
+            (Err(Error::Unavailable(_)), _) => Box::pin(self.commit_plan(bare)).await,
+            (Err(error), _) => Box::pin(self.miss_plan(&bare, error)).await,
         }
     }
 
@@ -92,7 +92,7 @@ impl Engine {
     /// A commit after which nothing is to be done at once.
     pub(super) async fn commit_plan(&self, step: Step) {
         if let Err(error) = self.commit_patiently(step.clone()).await {
-            self.miss_plan(&step, error).await;
+            Box::pin(self.miss_plan(&step, error)).await;
         }
     }
 

@@ -92,7 +92,7 @@ impl Engine {
         let (at, tries) = (self.now(), asked.qualifying.tries.saturating_add(1));
         let took = ("run_to_result_ms", at.since(again.since));
         let due = outcome.as_ref().err().and_then(|error| self.next_try(error, tries, at));
-        let tried = Mutex::new(None);
+        let built = Mutex::new(None);
         let settled = self.settle(&asked.id, |case| {
             let mut step = Step { at, ..Step::default() };
             if case.enquiry.qualifying != asked.qualifying {
@@ -110,7 +110,7 @@ impl Engine {
                 }
                 Err(error) => self.not_qualified(&next, error, (at, took), due, &mut step),
             }
-            *tried.lock().unwrap_or_else(PoisonError::into_inner) = Evidence::of(&step);
+            *built.lock().unwrap_or_else(PoisonError::into_inner) = Evidence::of(&step);
             next.qualifying = due.map_or_else(Qualifying::default, |due| Qualifying { tries, again: Some(Again { due, ..again }) });
             let due = next.asked_again();
             step.enquiries.push(EnquiryChange { enquiry: next, version: case.version, fence: None, due, keep_lease: false });
@@ -119,9 +119,9 @@ impl Engine {
         let settled = match settled.await {
             Err(Error::Refused(why)) if why == OVERTAKEN => {
                 // Perhaps by its own commit, whose outcome nobody told.
-                let tried = tried.into_inner().unwrap_or_else(PoisonError::into_inner);
-                match tried.or_else(|| self.evidence_alone(&asked, &outcome, (at, took))) {
-                    Some(evidence) => self.keep_evidence(evidence).await,
+                let built = built.into_inner().unwrap_or_else(PoisonError::into_inner);
+                match built.or_else(|| self.evidence_alone(&asked, &outcome, (at, took))) {
+                    Some(evidence) => Box::pin(self.keep_evidence(evidence)).await,
                     None => Ok(()),
                 }
             }
