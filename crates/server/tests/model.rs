@@ -8,6 +8,7 @@
 mod world;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use domain::enquiry::Standing;
 use domain::time::UtcMs;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use server::engine::Decision;
 use server::qualify::openai::{MESSAGE_MAX, PROMPT};
 use store::{Review, ReviewKind};
+use tokio::sync::Notify;
 use world::crm::{self, Crm};
 use world::model::{self, Model, Say};
 use world::{BEGIN, DAY, Dir, HOUR, World};
@@ -577,4 +579,67 @@ async fn a_later_runs_question_outlives_what_else_happens_to_the_enquiry() {
     let enquiry = world.dossier(KEY).await.enquiry;
     assert_eq!((enquiry.qualification.unwrap().summary.as_str(), enquiry.standing), ("forty chairs", Standing::Settled));
     assert_eq!((model.asked().len(), world.deals().await.len(), world.mails().len()), (3, 1, 1));
+}
+
+/// A question takes longer than the effects of its enquiry: each of them writes the enquiry when it comes to rest, and none of
+/// them has it asked about again.
+#[tokio::test]
+async fn a_later_runs_question_is_asked_once_while_effects_come_to_rest() {
+    let gate = Arc::new(Notify::new());
+    let held = Say::Held(Arc::clone(&gate), Box::new(Say::Content(good_with("summary", json!("forty chairs")))));
+    let model = Model::open(vec![Say::Content(good().to_string()), held], Say::Content(good_with("summary", json!("too many")))).await;
+    let world = World::with(&format!("{DESK}{}", model.config(""))).await;
+    world.app.engine.set_paused("crm", Some("a test".to_owned()), "anna").await.unwrap();
+    world.post("web", &body(MESSAGE)).await;
+    world.work_for(0).await;
+    world.app.engine.replay(&world.dossier(KEY).await.enquiry.id, "anna").await.unwrap();
+    let meanwhile = async {
+        model.was_asked(2).await;
+        world.app.engine.set_paused("crm", None, "anna").await.unwrap();
+        world.work_for(10_000).await;
+        assert_eq!((world.deals().await.len(), world.mails().len(), model.asked().len()), (1, 1, 2));
+        gate.notify_one();
+    };
+    let (worked, ()) = tokio::join!(world.app.engine.work_once(), meanwhile);
+    assert!(worked.unwrap());
+    world.work_for(HOUR).await;
+    let enquiry = world.dossier(KEY).await.enquiry;
+    assert_eq!((enquiry.qualification.unwrap().summary.as_str(), enquiry.standing), ("forty chairs", Standing::Settled));
+    assert_eq!((model.asked().len(), tries(&world).await.len()), (2, 2));
+    assert_eq!(world.app.engine.next_due().await.unwrap(), None);
+    world.verify().await;
+}
+
+/// A run is begun while the question of the one before is on its way. The later one's answer counts; both are kept.
+#[tokio::test]
+async fn an_answer_that_another_run_overtook_is_kept_as_evidence() {
+    let failed = || Say::Status(400, "", "{\"error\": \"words of the overtaken\"}".to_owned());
+    let said = Say::Content(good_with("summary", json!("words of the overtaken")));
+    for (n, overtaken, kind) in [(0, said, "enquiry.qualified"), (1, failed(), "enquiry.not_qualified")] {
+        let gate = Arc::new(Notify::new());
+        let overtaken = Say::Held(Arc::clone(&gate), Box::new(overtaken));
+        let latest = Say::Content(good_with("summary", json!("the latest words")));
+        let model = Model::open(vec![Say::Content(good().to_string()), overtaken], latest).await;
+        let world = one(&model, "", MESSAGE).await;
+        let id = world.dossier(KEY).await.enquiry.id;
+        world.app.engine.replay(&id, "anna").await.unwrap();
+        let meanwhile = async {
+            model.was_asked(2).await;
+            world.clock.advance(1);
+            world.app.engine.replay(&id, "anna").await.unwrap();
+            world.work_for(0).await;
+            assert_eq!((model.asked().len(), tries(&world).await.len()), (3, 2));
+            gate.notify_one();
+        };
+        let (worked, ()) = tokio::join!(world.app.engine.work_once(), meanwhile);
+        assert!(worked.unwrap());
+        world.work_for(HOUR).await;
+        assert_eq!(world.dossier(KEY).await.enquiry.qualification.unwrap().summary, "the latest words");
+        let tries = tries(&world).await;
+        assert_eq!((model.asked().len(), tries.len(), tries[2].kind.as_str()), (3, 3, kind));
+        assert_eq!(tries[2].facts.get("kept"), (n == 0).then_some(&json!(false)));
+        assert!(kept(&world, &tries[2]).await.contains("words of the overtaken"));
+        assert_eq!((world.deals().await.len(), world.mails().len(), open_items(&world).await), (1, 1, vec![]));
+        world.verify().await;
+    }
 }

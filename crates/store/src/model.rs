@@ -215,6 +215,8 @@ pub struct EnquiryChange {
     pub fence: Option<u64>,
     /// When it is to be taken up (again).
     pub due: Option<UtcMs>,
+    /// Whether somebody else's lease goes on after this commit: of who is at the enquiry while an effect of it comes to rest.
+    pub keep_lease: bool,
 }
 
 /// A new effect, or a change of one.

@@ -141,11 +141,13 @@ impl Engine {
         let facts = Facts::new().with("revision", held.enquiry.key.to_string()).with("review", item.id.as_str());
         step.entries.push(entries::of_enquiry(at, &known, "enquiry.revised", who, facts));
         let due = (known.standing == Standing::Accepted).then_some(at).or(known.asked_again());
-        step.enquiries.push(EnquiryChange { enquiry: known, version: original.version, fence: None, due });
+        // Who asks the qualifier anew goes on; who plans is overtaken, so that the plan is made anew at once.
+        let keep_lease = known.standing != Standing::Accepted;
+        step.enquiries.push(EnquiryChange { enquiry: known, version: original.version, fence: None, due, keep_lease });
         let merged = Enquiry { standing: Standing::Merged, settled_at: Some(at), ..held.enquiry.clone() };
         let facts = Facts::new().with("into", original.enquiry.key.to_string());
         step.entries.push(entries::of_enquiry(at, &merged, "enquiry.merged", who, facts));
-        step.enquiries.push(EnquiryChange { enquiry: merged, version: held.version, fence: None, due: None });
+        step.enquiries.push(EnquiryChange { enquiry: merged, version: held.version, fence: None, due: None, keep_lease: false });
         close(&mut step, item, "same", who);
         Ok(self.parts.store.commit(step).await?)
     }
@@ -156,7 +158,7 @@ impl Engine {
         let mut step = Step { at, ..Step::default() };
         let enquiry = Enquiry { standing: Standing::Accepted, ..case.enquiry.clone() };
         step.entries.push(entries::of_enquiry(at, &enquiry, "enquiry.separated", who, Facts::new()));
-        step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due: Some(at) });
+        step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due: Some(at), keep_lease: false });
         close(&mut step, item, "separate", who);
         Ok(self.parts.store.commit(step).await?)
     }

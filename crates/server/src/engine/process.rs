@@ -7,13 +7,13 @@ use domain::enquiry::{Enquiry, Standing};
 use domain::gate::{Door, Effect, Hold};
 use domain::ids::ReviewId;
 use evidence::Facts;
-use store::{Case, EffectChange, EnquiryChange, Lease, Review, ReviewKind, Step};
+use store::{Case, EffectChange, EnquiryChange, Error, Lease, Review, ReviewKind, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
 use super::people::hold_of;
 use super::plan::{Doubt, is_held_by, reason};
-use super::qualifying::Tried;
+use super::qualifying::{Evidence, Tried};
 use super::settle::standing_of;
 use super::work::Work;
 
@@ -34,7 +34,7 @@ impl Engine {
             Tried::Done(doubt) => doubt,
             Tried::Later(due) => {
                 step.at = self.now();
-                step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: Some(due) });
+                step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: Some(due), keep_lease: false });
                 return self.commit_plan(step).await;
             }
         };
@@ -59,10 +59,12 @@ impl Engine {
             effects: effects.iter().map(|effect| (effect.clone(), NEW)).collect(),
             reviews: step.reviews.clone(),
         });
-        let planned =
-            |effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None };
+        let planned = |effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None };
         step.effects = effects.into_iter().map(planned).collect();
-        step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: None });
+        step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: None, keep_lease: false });
+        // Should the first commit's outcome stay unknown, the plan is committed without anything begun: what may have been
+        // begun is in the book already then, and is looked up by whoever leases it next.
+        let bare = step.clone();
         let begun = begun.map(|mut work| {
             step.entries.append(&mut work.entries);
             step.blobs.append(&mut work.blobs);
@@ -79,8 +81,8 @@ impl Engine {
                 self.perform_begun(work).await;
             }
             (Ok(()), None) => {}
-            // Nothing was done outside: the enquiry is taken up again when its lease is over.
-            (Err(error), _) => tracing::warn!(%error, "an enquiry's plan could not be committed"),
+            (Err(Error::Unavailable(_)), _) => Box::pin(self.commit_plan(bare)).await,
+            (Err(error), _) => Box::pin(self.miss_plan(&bare, error)).await,
         }
     }
 
@@ -93,9 +95,19 @@ impl Engine {
 
     /// A commit after which nothing is to be done at once.
     pub(super) async fn commit_plan(&self, step: Step) {
-        if let Err(error) = self.parts.store.commit(step).await {
-            // Nothing was done outside: the enquiry is taken up again when its lease is over.
-            tracing::warn!(%error, "an enquiry's plan could not be committed");
+        if let Err(error) = self.commit_patiently(step.clone()).await {
+            Box::pin(self.miss_plan(&step, error)).await;
+        }
+    }
+
+    /// Nothing was done outside, so the enquiry is taken up again when its lease is over, unless it was overtaken or the plan
+    /// stands after all. The qualifier's answer is kept.
+    async fn miss_plan(&self, step: &Step, error: Error) {
+        tracing::warn!(%error, "an enquiry's plan could not be committed");
+        let overtaken = matches!(error, Error::Conflict(_));
+        let Some(evidence) = Evidence::of(step).filter(|_| overtaken) else { return };
+        if let Err(error) = self.keep_evidence(evidence).await {
+            tracing::warn!(%error, "what the qualifier answered could not be kept");
         }
     }
 

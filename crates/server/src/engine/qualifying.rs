@@ -4,18 +4,40 @@
 //! neither loses an answer nor begins to count anew, and no worker sits through the wait. A later run (a replay) asks anew:
 //! its result is kept beside what the enquiry's effects were planned with, and plans nothing.
 
+use std::sync::{Mutex, PoisonError};
+
 use domain::enquiry::{Again, Enquiry, Qualification, Qualifying};
+use domain::ids::EnquiryId;
 use domain::time::UtcMs;
-use evidence::{Draft, Facts};
-use store::{EnquiryChange, Lease, Step};
+use evidence::{Blob, Draft, Facts};
+use store::{EnquiryChange, Error, Lease, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
 use super::plan::Doubt;
-use crate::qualify::{Evidence, Qualified, QualifyError};
+use crate::qualify::{self, Qualified, QualifyError};
 
 /// No server is obeyed longer: the record waits for the qualifier, so a wait of a day would keep the enquiry for a day.
 const RETRY_AFTER_MAX_MS: i64 = 60_000;
+
+/// What the settling of a later result is told by when it came too late.
+const OVERTAKEN: &str = "another run was begun meanwhile, or another worker asked";
+
+/// What is kept of one try.
+#[derive(Clone)]
+pub(super) struct Evidence {
+    pub(super) entry: Draft,
+    pub(super) blobs: Vec<(Option<EnquiryId>, Blob)>,
+}
+
+impl Evidence {
+    /// That of the try which the step begins with; what else the step holds comes after it.
+    pub(super) fn of(step: &Step) -> Option<Self> {
+        let entry = step.entries.first()?.clone();
+        let blobs = step.blobs.iter().filter(|(_, blob)| entry.blobs.contains(&blob.digest())).cloned().collect();
+        Some(Self { entry, blobs })
+    }
+}
 
 /// What a try of the first run came to.
 pub(super) enum Tried {
@@ -57,12 +79,12 @@ impl Engine {
     }
 
     /// Tries once for a later run. Effects of the enquiry may come to rest meanwhile, so the result is put beside the enquiry
-    /// as it then stands; a run that was begun since has its own try.
+    /// as it then stands; a run that was begun since has its own try, and of this one only the evidence is kept.
     pub(super) async fn qualify_again(&self, lease: Lease<Enquiry>) {
         let Lease { what: asked, fence, version } = lease;
         let Some(again) = asked.qualifying.again else {
             let at = self.now();
-            let change = EnquiryChange { enquiry: asked, version, fence: Some(fence), due: None };
+            let change = EnquiryChange { enquiry: asked, version, fence: Some(fence), due: None, keep_lease: false };
             return self.commit_plan(Step { at, enquiries: vec![change], ..Step::default() }).await;
         };
         let fields = asked.fields.clone().unwrap_or_default();
@@ -70,10 +92,11 @@ impl Engine {
         let (at, tries) = (self.now(), asked.qualifying.tries.saturating_add(1));
         let took = ("run_to_result_ms", at.since(again.since));
         let due = outcome.as_ref().err().and_then(|error| self.next_try(error, tries, at));
+        let built = Mutex::new(None);
         let settled = self.settle(&asked.id, |case| {
             let mut step = Step { at, ..Step::default() };
             if case.enquiry.qualifying != asked.qualifying {
-                return Ok(step);
+                return Err(Error::Refused(OVERTAKEN.to_owned()));
             }
             let mut next = case.enquiry.clone();
             match &outcome {
@@ -87,14 +110,41 @@ impl Engine {
                 }
                 Err(error) => self.not_qualified(&next, error, (at, took), due, &mut step),
             }
+            *built.lock().unwrap_or_else(PoisonError::into_inner) = Evidence::of(&step);
             next.qualifying = due.map_or_else(Qualifying::default, |due| Qualifying { tries, again: Some(Again { due, ..again }) });
             let due = next.asked_again();
-            step.enquiries.push(EnquiryChange { enquiry: next, version: case.version, fence: None, due });
+            step.enquiries.push(EnquiryChange { enquiry: next, version: case.version, fence: None, due, keep_lease: false });
             Ok(step)
         });
-        if let Err(error) = settled.await {
+        let settled = match settled.await {
+            Err(Error::Refused(why)) if why == OVERTAKEN => {
+                // Perhaps by its own commit, whose outcome nobody told.
+                let built = built.into_inner().unwrap_or_else(PoisonError::into_inner);
+                match built.or_else(|| self.evidence_alone(&asked, &outcome, (at, took))) {
+                    Some(evidence) => Box::pin(self.keep_evidence(evidence)).await,
+                    None => Ok(()),
+                }
+            }
+            result => result,
+        };
+        if let Err(error) = settled {
             tracing::warn!(%error, enquiry = %asked.id, "a later result could not be committed: it is asked for again when the lease is over");
         }
+    }
+
+    /// What is kept of a try whose result changes nothing.
+    fn evidence_alone(
+        &self,
+        asked: &Enquiry,
+        outcome: &Result<Qualified, QualifyError>,
+        (at, took): (UtcMs, (&str, i64)),
+    ) -> Option<Evidence> {
+        let mut step = Step::default();
+        match outcome {
+            Ok(qualified) => self.qualified(asked, qualified, (at, took), Facts::new().with("kept", false), &mut step),
+            Err(error) => self.not_qualified(asked, error, (at, took), None, &mut step),
+        }
+        Evidence::of(&step)
     }
 
     fn doubt(&self, qualified: &Qualified) -> Option<Doubt> {
@@ -167,7 +217,7 @@ fn latest(result: &Qualification, before: Option<&Qualification>) -> Qualificati
     Qualification { reply_draft: before.and_then(|before| before.reply_draft.clone()), ..result.clone() }
 }
 
-fn with(facts: Facts, evidence: &Evidence) -> Facts {
+fn with(facts: Facts, evidence: &qualify::Evidence) -> Facts {
     evidence.facts.iter().fold(facts, |facts, (name, value)| facts.with(name, value.clone()))
 }
 

@@ -5,17 +5,18 @@ use domain::enquiry::Standing;
 use domain::gate::{Effect, Phase};
 use domain::ids::ReviewId;
 use domain::time::UtcMs;
-use evidence::Facts;
+use evidence::{Entry, Facts};
 use store::{Case, EffectChange, EnquiryChange, Error, Review, ReviewKind, Step};
 
 use super::Engine;
 use super::entries::{self, ENGINE};
 use super::plan::{open_doors, reason};
+use super::qualifying::Evidence;
 
 /// How often a commit is decided anew because another effect of the enquiry was first.
 const RACES_MAX: u32 = 32;
 /// How often, and after which wait, a commit is tried again while the book cannot be written. After that the lease runs out
-/// and the effect is taken up anew.
+/// and the work is taken up anew.
 const OUTAGES_MAX: u32 = 20;
 const OUTAGE_WAIT_MS: i64 = 1_000;
 
@@ -64,13 +65,50 @@ impl Engine {
             };
             match done {
                 Err(Error::Conflict(_)) if races < RACES_MAX => races += 1,
-                Err(Error::Unavailable(_)) if outages < OUTAGES_MAX => {
-                    outages += 1;
-                    self.parts.clock.sleep_until(self.now().plus(OUTAGE_WAIT_MS)).await;
-                }
+                Err(Error::Unavailable(_)) if outages < OUTAGES_MAX => self.wait_for_book(&mut outages).await,
                 result => return result,
             }
         }
+    }
+
+    /// Commits a step that stands on versions of its own, also when the book cannot be written for a moment. A commit that
+    /// was said to be unavailable may have happened: the next one then meets [`Error::Conflict`], and so does one that was
+    /// overtaken in between.
+    pub(super) async fn commit_patiently(&self, step: Step) -> Result<(), Error> {
+        let mut outages = 0;
+        loop {
+            match self.parts.store.commit(step.clone()).await {
+                Err(Error::Unavailable(_)) if outages < OUTAGES_MAX => self.wait_for_book(&mut outages).await,
+                result => return result,
+            }
+        }
+    }
+
+    /// Keeps what a try of the qualifier was answered though nothing more comes of it: evidence is never dropped. Looks
+    /// first, for the commit that was to keep it may have happened.
+    pub(super) async fn keep_evidence(&self, evidence: Evidence) -> Result<(), Error> {
+        let Evidence { entry, blobs } = evidence;
+        let Some(enquiry) = entry.enquiry.clone() else { return Ok(()) };
+        let is_it = |kept: &Entry| (kept.at, &kept.kind, &kept.facts, &kept.blobs) == (entry.at, &entry.kind, &entry.facts, &entry.blobs);
+        let mut outages = 0;
+        loop {
+            let kept = match self.parts.store.dossier(&enquiry).await {
+                Ok(Some(dossier)) if !dossier.entries.iter().any(is_it) => {
+                    let step = Step { at: entry.at, entries: vec![entry.clone()], blobs: blobs.clone(), ..Step::default() };
+                    self.parts.store.commit(step).await
+                }
+                read => read.map(drop),
+            };
+            match kept {
+                Err(Error::Unavailable(_)) if outages < OUTAGES_MAX => self.wait_for_book(&mut outages).await,
+                result => return result,
+            }
+        }
+    }
+
+    async fn wait_for_book(&self, outages: &mut u32) {
+        *outages += 1;
+        self.parts.clock.sleep_until(self.now().plus(OUTAGE_WAIT_MS)).await;
     }
 
     /// Adds to a step what follows from it.
@@ -154,6 +192,7 @@ fn why(action: &str, phase: &Phase) -> String {
 ///
 /// Where there are several effects the enquiry is written even if nothing of it changes: its version is what makes two of
 /// them that come to rest at the same moment see one another. Each might otherwise leave it to the other to wake a third.
+/// Who asks the qualifier for the enquiry meanwhile goes on doing so: its lease is not over.
 fn follow_standing(case: &Case, effects: &[Effect], step: &mut Step) {
     if step.enquiries.iter().any(|c| c.enquiry.id == case.enquiry.id) {
         return;
@@ -171,5 +210,5 @@ fn follow_standing(case: &Case, effects: &[Effect], step: &mut Step) {
         step.entries.push(entries::of_enquiry(step.at, &enquiry, "enquiry.settled", ENGINE, facts));
     }
     let due = enquiry.asked_again();
-    step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due });
+    step.enquiries.push(EnquiryChange { enquiry, version: case.version, fence: None, due, keep_lease: true });
 }

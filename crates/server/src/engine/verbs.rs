@@ -41,7 +41,7 @@ impl Engine {
                 next.standing = standing_of(&effects);
                 next.settled_at = (next.standing == Standing::Settled).then(|| case.enquiry.settled_at.unwrap_or(at));
             }
-            step.enquiries.push(EnquiryChange { enquiry: next, version: case.version, fence: None, due });
+            step.enquiries.push(EnquiryChange { enquiry: next, version: case.version, fence: None, due, keep_lease: false });
             Ok(step)
         })
         .await?;

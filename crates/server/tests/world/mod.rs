@@ -99,6 +99,14 @@ impl World {
         Self { dir, clock, app, config: config.to_owned(), seed }
     }
 
+    /// A world over a book of the test's own.
+    pub async fn over(config: &str, store: Arc<dyn store::Store>) -> Self {
+        let (dir, clock) = (Arc::new(Dir::new()), HandClock::at(BEGIN));
+        let (document, outside) = made(&dir.0, config, &clock, 1);
+        let app = App::over(document, outside, store).await.unwrap_or_else(|e| panic!("{e}"));
+        Self { dir, clock, app, config: config.to_owned(), seed: 1 }
+    }
+
     /// The process ends and another one begins on the same book.
     pub async fn restart(self) -> Self {
         let config = self.config.clone();
@@ -207,11 +215,16 @@ pub fn install_tls() {
 }
 
 async fn open(dir: &Path, config: &str, clock: &Arc<HandClock>, seed: u64) -> App {
+    let (config, outside) = made(dir, config, clock, seed);
+    App::open(config, outside).await.unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn made(dir: &Path, config: &str, clock: &Arc<HandClock>, seed: u64) -> (Config, Outside) {
     install_tls();
     let config = Config::from_text(&dir.join("oncebook.toml"), &placed(dir, config), &|_| None).unwrap_or_else(|e| panic!("{e}"));
     let clock: Arc<dyn Clock> = Arc::<HandClock>::clone(clock);
     let outside = Outside { clock, entropy: Arc::new(SeededEntropy::new(seed)), env: Arc::new(|_| None), stops: Arc::new(Stops::none()) };
-    App::open(config, outside).await.unwrap_or_else(|e| panic!("{e}"))
+    (config, outside)
 }
 
 /// The configuration with this data directory.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// What becomes of one question.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub enum Say {
     Half,
     /// No answer, and the connection stays.
     Hang,
+    /// That, once the test lets it go.
+    Held(Arc<Notify>, Box<Say>),
 }
 
 /// One question as it came.
@@ -87,6 +90,13 @@ impl Model {
         self.state.lock().unwrap().asked.clone()
     }
 
+    /// Waits for the question of that number.
+    pub async fn was_asked(&self, count: usize) {
+        while self.asked().len() < count {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// What is answered from now on.
     pub fn then(&self, say: Say) {
         self.state.lock().unwrap().then = say;
@@ -99,11 +109,15 @@ impl Model {
 
     async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let Some(question) = question(&mut stream).await? else { return Ok(()) };
-        let say = {
+        let mut say = {
             let mut state = self.state.lock().unwrap();
             state.asked.push(question);
             state.script.pop().unwrap_or_else(|| state.then.clone())
         };
+        if let Say::Held(gate, then) = say {
+            gate.notified().await;
+            say = *then;
+        }
         let (status, more, body) = match say {
             Say::Content(content) => (200, "", completion("stop", &json!({"role": "assistant", "content": content, "refusal": null}))),
             Say::Finish(finish, content) => {
@@ -115,6 +129,7 @@ impl Model {
             Say::Bytes(bytes) => return stream.write_all(bytes).await,
             Say::Half => return stream.write_all(b"HTTP/1.1 200 X\r\ncontent-length: 5000\r\n\r\n{\"choices\": [{").await,
             Say::Hang => std::future::pending().await,
+            Say::Held(..) => unreachable!("it was let go"),
         };
         let head = format!(
             "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nx-request-id: req_{}\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n",

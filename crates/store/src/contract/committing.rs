@@ -18,7 +18,13 @@ async fn full_step(store: &dyn Store, id: &EnquiryId) -> Step {
     let working = Enquiry { standing: Standing::Working, ..enquiry.what.clone() };
     Step {
         at: at(1),
-        enquiries: vec![EnquiryChange { enquiry: working, version: enquiry.version, fence: Some(enquiry.fence), due: None }],
+        enquiries: vec![EnquiryChange {
+            enquiry: working,
+            version: enquiry.version,
+            fence: Some(enquiry.fence),
+            due: None,
+            keep_lease: false,
+        }],
         effects: vec![
             moved(held, intended(held.what.clone(), held.fence, store.stream(), at(1))),
             plan(effect(&key("77"), "follow-up", at(50))),

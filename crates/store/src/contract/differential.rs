@@ -79,7 +79,7 @@ impl Pair {
                 self.enquiries.extend(leases.enquiries);
             }
             Op::Attempt { pick, how, lock, keep } => self.attempt(pick, how, lock, keep).await,
-            Op::Qualify { pick, due, fence } => self.qualify(pick, due, fence).await,
+            Op::Qualify { pick, due, fence, keep } => self.qualify(pick, due, fence, keep).await,
             Op::Plan { id, action, due } => {
                 let effect = effect(&some_key(id), &format!("action {action}"), self.now.plus(due));
                 let take_until = (due % 3 == 0).then_some(self.now.plus(due + 1));
@@ -211,14 +211,14 @@ impl Pair {
         self.commit(step).await;
     }
 
-    async fn qualify(&mut self, pick: u8, due: Option<i64>, fence: bool) {
+    async fn qualify(&mut self, pick: u8, due: Option<i64>, fence: bool, keep_lease: bool) {
         if self.enquiries.is_empty() {
             return;
         }
         let lease = &self.enquiries[usize::from(pick) % self.enquiries.len()];
         let enquiry = domain::enquiry::Enquiry { standing: Standing::Working, ..lease.what.clone() };
         let due = due.map(|ms| self.now.plus(ms));
-        let change = EnquiryChange { enquiry, version: lease.version, fence: fence.then_some(lease.fence), due };
+        let change = EnquiryChange { enquiry, version: lease.version, fence: fence.then_some(lease.fence), due, keep_lease };
         self.commit(Step { at: self.now, enquiries: vec![change], entries: self.drafts(2), ..Step::default() }).await;
     }
 
@@ -228,7 +228,7 @@ impl Pair {
         let Some(dossier) = dossier else { return };
         let mut enquiry = dossier.enquiry;
         enquiry.standing = [Standing::Settled, Standing::Merged, Standing::Review, Standing::Working][usize::from(standing)];
-        let change = EnquiryChange { enquiry, version: dossier.version, fence: None, due: None };
+        let change = EnquiryChange { enquiry, version: dossier.version, fence: None, due: None, keep_lease: false };
         self.commit(Step { enquiries: vec![change], ..Step::default() }).await;
     }
 

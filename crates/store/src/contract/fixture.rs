@@ -220,7 +220,7 @@ pub(crate) async fn stand(store: &dyn Store, id: &EnquiryId, standing: Standing)
     let dossier = store.dossier(id).await.unwrap().unwrap();
     let mut enquiry = dossier.enquiry;
     enquiry.standing = standing;
-    let change = EnquiryChange { enquiry, version: dossier.version, fence: None, due: None };
+    let change = EnquiryChange { enquiry, version: dossier.version, fence: None, due: None, keep_lease: false };
     store.commit(Step { at: T0, enquiries: vec![change], ..Step::default() }).await
 }
 

@@ -50,6 +50,27 @@ pub(super) async fn no_work_is_held_by_two_live_leases_and_each_lease_has_a_high
     }
 }
 
+pub(super) async fn a_lease_on_an_enquiry_ends_with_a_commit_unless_that_keeps_it(h: &mut dyn Harness) {
+    let store = h.store();
+    enter(&*store, post("1", "77", "a")).await;
+    let held = lease(&*store, 0, 9).await.enquiries.remove(0);
+    let commit = async |version, fence, keep_lease| {
+        let enquiry = domain::enquiry::Enquiry { standing: domain::enquiry::Standing::Working, ..held.what.clone() };
+        let change = EnquiryChange { enquiry, version, fence, due: Some(at(5)), keep_lease };
+        store.commit(Step { at: at(10), enquiries: vec![change], ..Step::default() }).await.unwrap();
+    };
+    commit(held.version, None, true).await;
+    let meanwhile = lease(&*store, 999, 9).await;
+    assert_eq!((meanwhile.enquiries.len(), meanwhile.next_due), (0, Some(at(1_000))), "somebody else's act leaves the lease");
+    let late = lease(&*store, 1_000, 9).await.enquiries.remove(0);
+    assert_eq!((late.version, late.fence), (held.version + 1, held.fence + 1), "it runs out when it would have");
+    commit(late.version, Some(late.fence), false).await;
+    let again = lease(&*store, 1_001, 9).await.enquiries.remove(0);
+    commit(again.version, None, true).await;
+    commit(again.version + 1, None, false).await;
+    assert_eq!(lease(&*store, 1_002, 9).await.enquiries.len(), 1, "the last word counts");
+}
+
 pub(super) async fn the_next_due_counts_what_falls_due_and_leases_that_run_out(h: &mut dyn Harness) {
     let store = h.store();
     assert_eq!(lease(&*store, 0, 9).await.next_due, None);
@@ -61,7 +82,7 @@ pub(super) async fn the_next_due_counts_what_falls_due_and_leases_that_run_out(h
     assert_eq!(taken.next_due, Some(at(2_010)));
     let lease_of = &taken.enquiries[0];
     let enquiry = domain::enquiry::Enquiry { standing: domain::enquiry::Standing::Working, ..lease_of.what.clone() };
-    let change = EnquiryChange { enquiry, version: lease_of.version, fence: Some(lease_of.fence), due: None };
+    let change = EnquiryChange { enquiry, version: lease_of.version, fence: Some(lease_of.fence), due: None, keep_lease: false };
     store.commit(Step { at: at(1_020), enquiries: vec![change], ..Step::default() }).await.unwrap();
     assert_eq!(lease(&*store, 1_020, 9).await.next_due, Some(at(5_000)));
     assert_eq!(lease(&*store, 4_999, 9).await.effects.len(), 0);
@@ -102,7 +123,7 @@ pub(super) async fn who_brings_or_plans_work_may_take_it_at_once(h: &mut dyn Har
     let enquiry = domain::enquiry::Enquiry { standing: domain::enquiry::Standing::Working, ..held.what.clone() };
     let begun = intended(effect(&key("77"), "deal", at(0)), 1, store.stream(), at(1));
     let step = Step {
-        enquiries: vec![EnquiryChange { enquiry, version: held.version, fence: Some(held.fence), due: None }],
+        enquiries: vec![EnquiryChange { enquiry, version: held.version, fence: Some(held.fence), due: None, keep_lease: false }],
         ..effects(vec![crate::EffectChange { take_until: Some(at(2_000)), ..plan(begun.clone()) }])
     };
     store.commit(step).await.unwrap();

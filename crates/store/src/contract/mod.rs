@@ -168,6 +168,7 @@ suite! {
     leasing {
         the_oldest_due_goes_first_over_enquiries_and_effects,
         no_work_is_held_by_two_live_leases_and_each_lease_has_a_higher_fence,
+        a_lease_on_an_enquiry_ends_with_a_commit_unless_that_keeps_it,
         the_next_due_counts_what_falls_due_and_leases_that_run_out,
         a_paused_targets_effects_are_not_handed_out_and_go_on_oldest_first,
         a_restart_ends_every_lease_and_an_intent_is_handed_out_again,

@@ -13,7 +13,7 @@ pub(super) enum Op {
     Refuse { source: bool, keep: u32, age: i64 },
     Lease { limit: usize, span: i64 },
     Attempt { pick: u8, how: u8, lock: Option<u8>, keep: bool },
-    Qualify { pick: u8, due: Option<i64>, fence: bool },
+    Qualify { pick: u8, due: Option<i64>, fence: bool, keep: bool },
     Plan { id: u8, action: u8, due: i64 },
     Stand { id: u8, standing: u8 },
     Review { n: u8, id: u8, closes: bool },
@@ -38,8 +38,8 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
         5 => (0_usize..4, 1_i64..400_000).prop_map(|(limit, span)| Op::Lease { limit, span }),
         6 => (any::<u8>(), 0_u8..4, prop::option::of(0_u8..2), any::<bool>())
             .prop_map(|(pick, how, lock, keep)| Op::Attempt { pick, how, lock, keep }),
-        3 => (any::<u8>(), prop::option::of(0_i64..500_000), any::<bool>())
-            .prop_map(|(pick, due, fence)| Op::Qualify { pick, due, fence }),
+        3 => (any::<u8>(), prop::option::of(0_i64..500_000), any::<bool>(), any::<bool>())
+            .prop_map(|(pick, due, fence, keep)| Op::Qualify { pick, due, fence, keep }),
         4 => (ids.clone(), 0_u8..3, 0_i64..300_000).prop_map(|(id, action, due)| Op::Plan { id, action, due }),
         3 => (ids.clone(), 0_u8..4).prop_map(|(id, standing)| Op::Stand { id, standing }),
         2 => (0_u8..3, ids, any::<bool>()).prop_map(|(n, id, closes)| Op::Review { n, id, closes }),

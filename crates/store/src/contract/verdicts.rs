@@ -54,7 +54,7 @@ pub(super) async fn i4_a_revision_makes_its_content_known_under_the_first(h: &mu
     let mut revised = kept.enquiry;
     revised.contents.extend(merged.enquiry.contents.iter().copied());
     let gone = domain::enquiry::Enquiry { standing: Standing::Merged, ..merged.enquiry };
-    let change = |enquiry, version| EnquiryChange { enquiry, version, fence: None, due: None };
+    let change = |enquiry, version| EnquiryChange { enquiry, version, fence: None, due: None, keep_lease: false };
     let enquiries = vec![change(revised, kept.version), change(gone, merged.version)];
     store.commit(Step { at: at(5), enquiries, ..Step::default() }).await.unwrap();
     let again = accept(&*store, post("3", "77", "b").at(9)).await;

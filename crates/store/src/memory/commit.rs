@@ -86,7 +86,8 @@ impl Staged<'_> {
         let id = change.enquiry.id.clone();
         let now = self.enquiries.get(&id).or_else(|| self.book.enquiries.table.get(id.as_str()));
         let now = now.filter(|work| work.is_current(change.version, change.fence)).ok_or(Error::ENQUIRY_CHANGED)?;
-        let next = Work { what: change.enquiry, due: change.due, lease_until: UtcMs(0), fence: now.fence, version: now.version + 1 };
+        let lease_until = if change.keep_lease { now.lease_until } else { UtcMs(0) };
+        let next = Work { what: change.enquiry, due: change.due, lease_until, fence: now.fence, version: now.version + 1 };
         self.enquiries.insert(id, next);
         Ok(())
     }

@@ -171,12 +171,14 @@ fn insert_enquiry(txn: &mut Txn<'_>, enquiry: &Enquiry, look_alike: Option<&Dige
 
 /// A lease ends with the commit of what it was for.
 fn update_enquiry(txn: &Txn<'_>, change: &EnquiryChange) -> Result<(), Error> {
-    let sql = "UPDATE enquiries SET standing = :standing, due = :due, lease_until = 0, version = version + 1, doc = :doc
+    let sql = "UPDATE enquiries SET standing = :standing, due = :due, doc = :doc,
+               lease_until = CASE WHEN :keep THEN lease_until ELSE 0 END, version = version + 1
                WHERE id = :id AND version = :version AND (:fence IS NULL OR fence = :fence)";
     let values = named_params! {
         ":standing": change.enquiry.standing.as_str(),
         ":due": change.due.map(|due| due.0),
         ":doc": json(&change.enquiry)?,
+        ":keep": change.keep_lease,
         ":id": change.enquiry.id.as_str(),
         ":version": change.version,
         ":fence": change.fence,

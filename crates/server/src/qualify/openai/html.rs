@@ -41,8 +41,9 @@ pub(super) fn seen(text: &str) -> Seen {
         return Seen { text: text.to_owned(), hidden: 0 };
     }
     let mut out = String::with_capacity(text.len());
-    let (mut rest, mut hidden) = (text, 0);
+    let (mut rest, mut hidden, mut tags) = (text, 0, Tags::of(text));
     while let Some(at) = rest.find('<') {
+        // Each pass over the text is linear: see `Tags`, and a part that is not seen is looked through once.
         out.push_str(&decoded(&rest[..at]));
         rest = &rest[at..];
         if let Some(comment) = rest.strip_prefix("<!--") {
@@ -50,7 +51,7 @@ pub(super) fn seen(text: &str) -> Seen {
             rest = comment.split_once("-->").map_or("", |(_, behind)| behind);
             continue;
         }
-        let Some(tag) = tag(rest) else {
+        let Some(tag) = tags.at(text.len() - rest.len()) else {
             out.push('<');
             rest = &rest[1..];
             continue;
@@ -76,23 +77,45 @@ pub(super) fn seen(text: &str) -> Seen {
 
 /// Whether it has a tag that people do not write by chance.
 fn is_html(text: &str) -> bool {
-    text.match_indices('<').any(|(at, _)| tag(&text[at..]).is_some_and(|tag| TELLING.contains(&tag.name.as_str())))
+    let mut tags = Tags::of(text);
+    text.match_indices('<').any(|(at, _)| tags.at(at).is_some_and(|tag| TELLING.contains(&tag.name.as_str())))
 }
 
-/// The tag that the text begins with.
-fn tag(text: &str) -> Option<Tag<'_>> {
-    let inner = text.strip_prefix('<')?;
-    let (closes, inner) = match inner.strip_prefix('/') {
-        Some(inner) => (true, inner),
-        None => (false, inner),
-    };
-    let name_len = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    let (name, behind) = inner.split_at(name_len);
-    let fits =
-        name.starts_with(|c: char| c.is_ascii_alphabetic()) && behind.starts_with(|c: char| c.is_whitespace() || c == '>' || c == '/');
-    let end = behind.bytes().take(TAG_MAX).position(|b| b == b'>').filter(|_| fits)?;
-    let len = text.len() - inner.len() + name_len + end + 1;
-    Some(Tag { name: name.to_ascii_lowercase(), closes, attributes: &behind[..end], len })
+/// Reads the tags of one text, from its beginning on. It remembers where the next `>` stands, so that a text of nothing but
+/// beginnings of tags is looked through once, not once for each of them.
+struct Tags<'a> {
+    text: &'a str,
+    /// The first `>` from where one was last looked for; the text's end if there is none.
+    close: usize,
+}
+
+impl<'a> Tags<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, close: 0 }
+    }
+
+    /// The tag that begins at this byte. Never asked for one before a byte that was asked for already.
+    fn at(&mut self, at: usize) -> Option<Tag<'a>> {
+        let inner = self.text[at..].strip_prefix('<')?;
+        let (closes, inner) = match inner.strip_prefix('/') {
+            Some(inner) => (true, inner),
+            None => (false, inner),
+        };
+        let name_len = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let (name, behind) = inner.split_at(name_len);
+        let fits =
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && behind.starts_with(|c: char| c.is_whitespace() || c == '>' || c == '/');
+        if !fits {
+            return None;
+        }
+        let from = self.text.len() - behind.len();
+        if self.close < from {
+            self.close = behind.find('>').map_or(self.text.len(), |end| from + end);
+        }
+        let end = self.close - from;
+        let is_one = end < TAG_MAX && end < behind.len();
+        is_one.then(|| Tag { name: name.to_ascii_lowercase(), closes, attributes: &behind[..end], len: self.close + 1 - at })
+    }
 }
 
 /// Whether an element says of itself that it is not to be seen.
@@ -111,10 +134,10 @@ fn hides(attributes: &str) -> bool {
 
 /// How far it is behind the end tag that belongs to an element which has just begun; `None` if it never ends.
 fn inner_len(text: &str, name: &str) -> Option<usize> {
-    let (mut depth, mut at) = (1_usize, 0);
+    let (mut depth, mut at, mut tags) = (1_usize, 0, Tags::of(text));
     while let Some(next) = text[at..].find('<') {
         at += next;
-        match tag(&text[at..]).filter(|tag| tag.name == name) {
+        match tags.at(at).filter(|tag| tag.name == name) {
             Some(tag) => {
                 at += tag.len;
                 depth = if tag.closes { depth - 1 } else { depth + 1 };

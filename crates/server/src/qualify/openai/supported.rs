@@ -18,6 +18,10 @@ pub(super) enum Kind {
 
 /// Fewer digits are no phone number.
 const DIGITS_MIN: usize = 5;
+/// What stands for a number has at most so many digits more than it: `00`, and a `0` or two that may be left out.
+const MORE_DIGITS: usize = 4;
+/// A number is written in at most so many groups: 15 digits (E.164) one by one, `00` before and `(0)` between, and some more.
+const GROUPS_MAX: usize = 20;
 
 /// Whether the text has it.
 pub(super) fn stands(kind: Kind, fact: &str, text: &str) -> bool {
@@ -55,7 +59,8 @@ fn folded(text: &str) -> String {
     composed.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether some groups of digits that stand side by side make the number.
+/// Whether some groups of digits that stand side by side make the number. What is looked at from one group on is bounded, so
+/// the work grows with the text and no faster, whatever a stranger writes.
 fn phone(fact: &str, text: &str) -> bool {
     let wanted: String = fact.chars().filter_map(digit).collect();
     let wanted = international(&wanted);
@@ -65,28 +70,26 @@ fn phone(fact: &str, text: &str) -> bool {
     let text = visible(text).0;
     let punctuation = |c: char| digit(c).is_none() && !c.is_whitespace() && !"+-–()/.".contains(c);
     text.split(punctuation).any(|run| {
-        let groups: Vec<String> = run
-            .split(|c| digit(c).is_none())
-            .map(|group| group.chars().filter_map(digit).collect::<String>())
-            .filter(|group| !group.is_empty())
-            .collect();
-        (0..groups.len()).any(|from| begins(&groups[from..], wanted))
+        let groups: Vec<&str> = run.split(|c| digit(c).is_none()).filter(|group| !group.is_empty()).collect();
+        (0..groups.len()).any(|from| begins(&groups[from..groups.len().min(from + GROUPS_MAX)], wanted))
     })
 }
 
 /// Whether the first of these groups make the number. A `0` by itself, as in `+49 (0) 30`, may be left out.
-fn begins(groups: &[String], wanted: &str) -> bool {
+fn begins(groups: &[&str], wanted: &str) -> bool {
+    let digits_max = wanted.len() + MORE_DIGITS;
     let (mut all, mut short) = (String::new(), String::new());
     for group in groups {
-        all.push_str(group);
-        if group != "0" {
-            short.push_str(group);
+        let before = all.len();
+        all.extend(group.chars().filter_map(digit).take(digits_max + 1));
+        if all.len() > digits_max {
+            return false;
+        }
+        if all[before..] != *"0" {
+            short.push_str(&all[before..]);
         }
         if [&all, &short].into_iter().any(|digits| digits == wanted || international(digits) == wanted) {
             return true;
-        }
-        if short.len() > wanted.len() + 2 {
-            return false;
         }
     }
     false

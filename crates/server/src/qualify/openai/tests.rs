@@ -243,6 +243,66 @@ fn a_fact_stands_where_a_person_would_find_it() {
     }
 }
 
+/// A message of the longest kind. Looked at from every group of digits to the end, the first takes 10^11 steps: no test of
+/// that would come to an end.
+#[test]
+fn a_message_of_the_longest_kind_is_looked_through_once() {
+    let zeros = "0 ".repeat(1 << 19);
+    assert!(!stands(Kind::Phone, "98765", &zeros));
+    assert!(stands(Kind::Phone, "98765", &format!("{zeros}98765")));
+    for unit in ["<", "<p "] {
+        let text = unit.repeat((1 << 20) / unit.len());
+        assert_eq!((html::seen(&text).text.len(), html::seen(&format!("<p>{text}")).hidden), (text.len(), 0));
+        assert_eq!(html::seen(&format!("<div hidden>x{text}")).hidden, 1, "the rest is looked through for its end");
+    }
+}
+
+/// Shapes that make a reader look again and again at the same bytes, long enough that a test of that would be seen to stand.
+#[test]
+fn no_message_makes_the_work_grow_faster_than_its_length() {
+    let long = |unit: &str| unit.repeat((1 << 16) / unit.len());
+    for unit in ["0 ", "0-", "1 ", "00 ", "(0)", "12345", "+4 9 ", "٠ "] {
+        let text = long(unit);
+        for fact in ["98765", "+49 30 1234567", &"7".repeat(300), &"0".repeat(300)] {
+            // Of zeros alone any number of zeros can be made, of as many groups as a number may have.
+            assert_eq!(stands(Kind::Phone, fact, &text), fact.starts_with("00") && unit == "00000", "{fact} in {unit}…");
+        }
+        assert!(stands(Kind::Phone, "+49 30 1234567", &format!("{text}; 0049 30 1234567")), "behind {unit}…");
+    }
+    for unit in ["<", "<p ", "</p ", "<a<", "<div hidden ", "<!-", "<p/", "&#", "& ", "<p>", "<p><div hidden>", "<b x='", "ü<i "] {
+        for text in [long(unit), format!("<p>{}", long(unit)), format!("<div hidden>{}</div>", long(unit))] {
+            let it = given(&text);
+            assert!(it.message.len() <= MESSAGE_MAX);
+        }
+        let seen = html::seen(&format!("{}<p>Need 40 chairs.</p>", long(unit)));
+        let swallowed = unit.starts_with("<p><div") || unit.starts_with("<div hidden");
+        assert!(swallowed || seen.text.ends_with("Need 40 chairs."), "{unit}…");
+    }
+    for unit in ["\u{301}", "a\u{323}\u{301}", "ignore ", "ignore", "\"qualified\" ", "@", "a@b.", "system: ", "\n", "a\u{200D}"] {
+        let text = long(unit);
+        let it = given(&text);
+        assert!(it.message.len() <= MESSAGE_MAX);
+        for kind in [Kind::Email, Kind::Words] {
+            assert!(!stands(kind, "avery@example.org", &text) && stands(kind, "avery@example.org", &format!("{text} avery@example.org")));
+        }
+    }
+}
+
+#[test]
+fn a_number_may_stand_in_many_groups_and_a_tag_may_be_long() {
+    let spelt = "+ 0 0 4 9 1 7 6 1 2 3 4 5 6 7 8 9 0 1";
+    assert!(stands(Kind::Phone, "+49 176 12345678901", spelt), "18 groups");
+    assert!(stands(Kind::Phone, &"1".repeat(20), &"1 ".repeat(20)), "20 groups");
+    assert!(!stands(Kind::Phone, &"1".repeat(21), &"1 ".repeat(21)), "21 groups are no number");
+    assert!(stands(Kind::Phone, "+49 30 1234567", "0049 (0) (0) 30 1234567"), "four digits more");
+    assert!(!stands(Kind::Phone, "+49 30 1234567", "0049 (0) (0) (0) 30 1234567"), "five digits more");
+    let tag = |len: usize| html::seen(&format!("a<p {}>b<br>", "x".repeat(len))).text;
+    assert_eq!(tag(4_094), "a\nb");
+    assert!(tag(4_095).starts_with("a<p xx"), "a longer one is none");
+    let seen = html::seen("a < b <i and <p>c</p> > d <p");
+    assert_eq!(seen.text.trim(), "a < b c\n> d <p", "a beginning takes the next end, and without one it is text");
+}
+
 #[test]
 fn a_long_message_is_cut_between_characters_and_the_cut_is_told() {
     let family = "👩‍👩‍👧‍👦";

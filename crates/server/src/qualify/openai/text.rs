@@ -39,6 +39,8 @@ pub(super) struct Given {
 impl Given {
     pub(super) fn of(fields: &Fields) -> Self {
         let sent = fields.message.as_deref().unwrap_or_default();
+        // Read whole, though the model gets its beginning only: tags may fill any beginning, a fact that repeats what stands
+        // behind the cut is no invention, and a person reads all of it. So every pass here is linear.
         let seen = html::seen(sent);
         let (text, removed) = visible(&seen.text);
         let text = text.trim();
