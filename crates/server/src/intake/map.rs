@@ -56,6 +56,20 @@ pub(super) fn fields(mapping: &Mapping, body: &Tree, headers: &Headers, is_damag
     mapped
 }
 
+/// The contact's handle as the mapping gave it first: what stands at a field's first place, and nothing taken off but NULs.
+///
+/// Versions of a rule that name no places of the contact have their keys of it (I8), so this reading never changes.
+pub(super) fn handle_before(mapping: &Mapping, body: &Tree, headers: &Headers) -> Fields {
+    let mut fields = Fields::default();
+    for field in ["contact.email", "contact.phone", "contact.name"] {
+        let place = mapping.get(field).and_then(|places| places.first());
+        if let Some(text) = place.and_then(|place| place.text(body, headers)) {
+            drop(fields.set(field, &text.replace('\0', "\u{FFFD}")));
+        }
+    }
+    fields
+}
+
 /// The text of a field at one place. An address, a number and a time are one: of several that were sent the last counts.
 fn text(field: &str, place: &Place, body: &Tree, headers: &Headers, notes: &mut Vec<Note>) -> Option<String> {
     let is_one = matches!(field, "contact.email" | "contact.phone" | "occurred_at");

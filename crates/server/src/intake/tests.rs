@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use super::*;
 
 mod book;
+mod former;
 mod replaying;
 mod shut;
 
