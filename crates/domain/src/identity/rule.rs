@@ -220,14 +220,17 @@ impl Rule {
 
     /// The ids, if the rule names places and every one of them holds an id. Half an id would be shared by others.
     fn submission(&self, reading: &Reading<'_>) -> Option<Vec<String>> {
-        let ids = self.submission.iter().map(|place| place.id(reading.body, reading.headers, reading.of_several)).collect::<Option<Vec<_>>>();
+        let ids =
+            self.submission.iter().map(|place| place.id(reading.body, reading.headers, reading.of_several)).collect::<Option<Vec<_>>>();
         ids.filter(|ids| !ids.is_empty())
     }
 
     /// The parts of a `time` key and whether its time is ambiguous; `None` where no time was sent.
     fn event_time(&self, reading: &Reading<'_>) -> Result<Option<(Vec<String>, bool)>, Unidentified> {
         let Some(rule) = &self.time else { return Ok(None) };
-        let Some(sent) = rule.at.leaf(reading.body, reading.headers, reading.of_several).filter(|text| !is_blank(text)) else { return Ok(None) };
+        let Some(sent) = rule.at.leaf(reading.body, reading.headers, reading.of_several).filter(|text| !is_blank(text)) else {
+            return Ok(None);
+        };
         let (instant, precision, is_ambiguous) = match EventTime::read(sent) {
             EventTime::Instant { at, precision } => (event_time::instant_text(at), precision, false),
             EventTime::Local { at, precision } => {

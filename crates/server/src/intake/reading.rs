@@ -3,8 +3,10 @@
 //! One item that cannot be understood is quarantined beside the others, which are entered. Why an item is set aside is told
 //! without any of its values (I12).
 
+use std::cell::Cell;
+
 use domain::digest::BookSecret;
-use domain::enquiry::{Attachment, Fields};
+use domain::enquiry::{Attachment, Fields, Note};
 use domain::identity::{Basis, Candidate, Headers, Identity, Rule, Sent};
 use domain::ids::RunId;
 use domain::time::{Entropy, UtcMs};
@@ -13,9 +15,9 @@ use evidence::Blob;
 use store::{Item, Proposal, Verdict};
 
 use super::arrive::blob;
-use super::attach::{ATTACHMENTS_MAX, Attached};
+use super::attach::{ATTACHMENTS_MAX, ATTACHMENTS_MAX_BODY, Attached, Found};
 use super::body::{Body, Content, File, Lines, Repairs, Unreadable};
-use super::map::{self, Mapped};
+use super::map::{self, ATTACHMENTS, Mapped};
 use super::source::SourceSetup;
 
 /// More items than this in one body are not split: each is a record of its own.
@@ -55,6 +57,8 @@ impl Read {
 /// What an item stands in.
 #[derive(Clone, Copy)]
 struct Around<'a> {
+    /// How many attachments of the body may still be listed.
+    room: &'a Cell<usize>,
     /// The whole body, where a sender may have put its mark for tests.
     whole: &'a Tree,
     repairs: &'a Repairs,
@@ -66,11 +70,12 @@ impl Reader<'_> {
     /// The items of a body, never none, and the blobs that their attachments name. A body's files belong to its one item; of
     /// a body that is split they stay in the raw body.
     pub(super) fn items(&self, body: Result<Body, Unreadable>) -> (Vec<Item>, Vec<Blob>) {
+        let room = Cell::new(ATTACHMENTS_MAX_BODY);
         let read = match body {
             Ok(Body { content: Content::One(tree), repairs, files, before }) => {
-                self.one(&tree, Around { whole: &tree, repairs: &repairs, before: before.as_ref() }, files)
+                self.one(&tree, Around { room: &room, whole: &tree, repairs: &repairs, before: before.as_ref() }, files)
             }
-            Ok(Body { content: Content::Lines(lines), .. }) => self.lines(&lines),
+            Ok(Body { content: Content::Lines(lines), .. }) => self.lines(&lines, &room),
             Err(why) => Read::aside(quarantined(why.to_string())),
         };
         (read.items, read.files)
@@ -107,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// A line is an item, or holds some: `items` counts from the list of all lines, so its first step is `*`.
-    fn lines(&self, lines: &Lines) -> Read {
+    fn lines(&self, lines: &Lines, room: &Cell<usize>) -> Read {
         if let Some(many) = too_many(lines.len()) {
             return Read::aside(many);
         }
@@ -125,7 +130,7 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            let around = Around { whole: line, repairs, before: None };
+            let around = Around { room, whole: line, repairs, before: None };
             read.add(match &below {
                 None => self.item(line, around, Vec::new()),
                 Some(pattern) => self.split(line, pattern, around),
@@ -151,9 +156,16 @@ impl Reader<'_> {
         });
         match read {
             Ok((mut proposal, attached)) => {
-                let attached = files.into_iter().map(Attached::Here).chain(attached).take(ATTACHMENTS_MAX);
+                let all = files.len() + attached.listed.len() + attached.more;
+                let listed = files.into_iter().map(Attached::Here).chain(attached.listed).take(ATTACHMENTS_MAX.min(around.room.get()));
                 let mut blobs = Vec::new();
-                proposal.fields.attachments = attached.map(|attached| self.attachment(attached, &mut blobs)).collect();
+                proposal.fields.attachments = listed.map(|attached| self.attachment(attached, &mut blobs)).collect();
+                let listed = proposal.fields.attachments.len();
+                around.room.set(around.room.get() - listed);
+                if listed < all {
+                    let how = format!("{} more than are listed: the raw body has them", all - listed);
+                    proposal.notes.push(Note { field: ATTACHMENTS.to_owned(), how });
+                }
                 Read { items: vec![Item::Enquiry(Box::new(proposal))], files: blobs }
             }
             Err(why) => Read::aside(quarantined(why)),
@@ -175,7 +187,7 @@ impl Reader<'_> {
     }
 
     /// The enquiry that an item would be with what the mapping finds attached, or why it cannot be one.
-    fn proposal(&self, item: &Tree, around: Around<'_>) -> Result<(Proposal, Vec<Attached>), String> {
+    fn proposal(&self, item: &Tree, around: Around<'_>) -> Result<(Proposal, Found), String> {
         let source = self.source;
         // What was replaced elsewhere in the body says nothing of this item.
         let lost = around.repairs.lost_digest().filter(|_| item.has(char::REPLACEMENT_CHARACTER));
