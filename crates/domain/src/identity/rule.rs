@@ -101,6 +101,14 @@ pub struct Sent<'a> {
     pub lost: Option<&'a Digest>,
 }
 
+/// What is read beside the body, and with what.
+#[derive(Clone, Copy)]
+struct Beside<'a> {
+    headers: &'a Headers,
+    fields: &'a Fields,
+    secret: &'a BookSecret,
+}
+
 /// What the bases are read from, with the content digest that two of them need.
 struct Reading<'a> {
     body: &'a Tree,
@@ -133,9 +141,10 @@ impl Rule {
         fields: &Fields,
         secret: &BookSecret,
     ) -> Result<Identity, Unidentified> {
-        let read = self.read_by(Several::Last, source, sent, headers, fields, secret);
+        let beside = Beside { headers, fields, secret };
+        let read = self.read_by(Several::Last, source, sent, beside);
         // Of several times the last is none that is read: then they say nothing, as they did before.
-        read.or_else(|why| self.read_by(Several::Nothing, source, sent, headers, fields, secret).map_err(|_| why))
+        read.or_else(|why| self.read_by(Several::Nothing, source, sent, beside).map_err(|_| why))
     }
 
     /// Reads the identity that books have which were begun when a value that was sent several times said nothing (I8).
@@ -147,7 +156,7 @@ impl Rule {
         fields: &Fields,
         secret: &BookSecret,
     ) -> Result<Identity, Unidentified> {
-        self.read_by(Several::Nothing, source, sent, headers, fields, secret)
+        self.read_by(Several::Nothing, source, sent, Beside { headers, fields, secret })
     }
 
     /// Whether this version takes the contact's handle from the mapped fields.
@@ -155,15 +164,8 @@ impl Rule {
         self.time.is_some() && self.contact.is_none()
     }
 
-    fn read_by(
-        &self,
-        of_several: Several,
-        source: &str,
-        sent: Sent<'_>,
-        headers: &Headers,
-        fields: &Fields,
-        secret: &BookSecret,
-    ) -> Result<Identity, Unidentified> {
+    fn read_by(&self, of_several: Several, source: &str, sent: Sent<'_>, beside: Beside<'_>) -> Result<Identity, Unidentified> {
+        let Beside { headers, fields, secret } = beside;
         let (body, lost_inside) = sent.body.opened(&self.embedded);
         let body = &*body;
         let mut content = content::digest(body, &self.volatile, self.address.as_ref(), secret);
