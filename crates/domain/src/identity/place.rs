@@ -1,13 +1,24 @@
 //! The places of a delivery that a rule or a mapping names, and what is read there.
 //!
-//! An id is a leaf as it was sent; a field's text may be a list joined. Neither reading may ever change: keys rest on them.
+//! An id is a leaf as it was sent, and of several that were sent the last; a field's text may be a list joined. Keys rest on
+//! both readings, so neither may change without the one before it being kept ([`Several`]): what a book has under a key of
+//! the former reading must still be found there (I8).
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use super::content::composed;
 
+use super::content::composed;
 use crate::tree::{Pointer, Tree};
+
+/// What a value says that was sent several times (a list of two and more leaves), where one is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Several {
+    /// What its last one says, as of a member that stands several times.
+    Last,
+    /// Nothing: the reading of books from before the last counted. Only for finding what they have.
+    Nothing,
+}
 
 /// Where a value stands in a delivery: a JSON Pointer into the body, or `header:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,14 +54,10 @@ impl Place {
         }
     }
 
-    /// The text of the leaf here; of a value that was sent several times (a form's repeated name) the last, as of a member
-    /// that stands several times. A header that came several times with different values says nothing certain.
-    pub(super) fn leaf<'a>(&self, body: &'a Tree, headers: &'a Headers) -> Option<&'a str> {
+    /// The text of the leaf here. A header that came several times with different values says nothing certain.
+    pub(super) fn leaf<'a>(&self, body: &'a Tree, headers: &'a Headers, of_several: Several) -> Option<&'a str> {
         match self {
-            Self::Body(pointer) => {
-                let value = body.at(pointer)?;
-                several(value).map_or(value, |(_, last)| last).leaf()
-            }
+            Self::Body(pointer) => one(body.at(pointer)?, of_several).leaf(),
             Self::Header(wanted) => {
                 let mut values = headers.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
                 let first = values.next()?;
@@ -80,14 +87,19 @@ impl Place {
     }
 
     /// The id here: a text or a number as it was sent, composed (NFC) but not trimmed. `true` is a switch, no id.
-    pub(super) fn id(&self, body: &Tree, headers: &Headers) -> Option<String> {
+    pub(super) fn id(&self, body: &Tree, headers: &Headers, of_several: Several) -> Option<String> {
         if let Self::Body(pointer) = self
             && let Some(value) = body.at(pointer)
-            && let Tree::Bool(_) = several(value).map_or(value, |(_, last)| last)
+            && let Tree::Bool(_) = one(value, of_several)
         {
             return None;
         }
-        self.leaf(body, headers).filter(|text| !is_blank(text)).map(|text| composed(text).into_owned())
+        self.leaf(body, headers, of_several).filter(|text| !is_blank(text)).map(|text| composed(text).into_owned())
+    }
+
+    /// Whether a value stands here that was sent several times.
+    pub(super) fn has_several(&self, body: &Tree) -> bool {
+        matches!(self, Self::Body(pointer) if body.at(pointer).is_some_and(|value| several(value).is_some()))
     }
 }
 
@@ -109,6 +121,14 @@ impl Serialize for Place {
 impl<'de> Deserialize<'de> for Place {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+/// The value, or the one of several that counts.
+fn one(value: &Tree, of_several: Several) -> &Tree {
+    match of_several {
+        Several::Last => several(value).map_or(value, |(_, last)| last),
+        Several::Nothing => value,
     }
 }
 

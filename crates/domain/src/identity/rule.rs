@@ -9,7 +9,7 @@ use super::content::{self, composed, normal_form};
 use super::doubt::Ambiguity;
 use super::event_time::{self, EventTime, Precision};
 use super::key::{Basis, Key};
-use super::place::{Headers, Place, is_blank};
+use super::place::{Headers, Place, Several, is_blank};
 use crate::digest::{BookSecret, Digest};
 use crate::enquiry::Fields;
 use crate::tree::{Pointer, Tree};
@@ -74,6 +74,9 @@ pub struct Identity {
     pub ambiguous_time: bool,
     /// Where the key may not be the event's: a person should look.
     pub ambiguous: Vec<Ambiguity>,
+    /// A value that was sent several times stands where the rule reads: before the last of them counted, the same body had
+    /// the key that [`Rule::read_as_before`] gives.
+    pub of_several: bool,
 }
 
 /// Why no identity could be read. The delivery is quarantined with these words.
@@ -98,6 +101,14 @@ pub struct Sent<'a> {
     pub lost: Option<&'a Digest>,
 }
 
+/// What is read beside the body, and with what.
+#[derive(Clone, Copy)]
+struct Beside<'a> {
+    headers: &'a Headers,
+    fields: &'a Fields,
+    secret: &'a BookSecret,
+}
+
 /// What the bases are read from, with the content digest that two of them need.
 struct Reading<'a> {
     body: &'a Tree,
@@ -105,6 +116,7 @@ struct Reading<'a> {
     fields: &'a Fields,
     secret: &'a BookSecret,
     content: Digest,
+    of_several: Several,
 }
 
 impl Rule {
@@ -129,6 +141,31 @@ impl Rule {
         fields: &Fields,
         secret: &BookSecret,
     ) -> Result<Identity, Unidentified> {
+        let beside = Beside { headers, fields, secret };
+        let read = self.read_by(Several::Last, source, sent, beside);
+        // Of several times the last is none that is read: then they say nothing, as they did before.
+        read.or_else(|why| self.read_by(Several::Nothing, source, sent, beside).map_err(|_| why))
+    }
+
+    /// Reads the identity that books have which were begun when a value that was sent several times said nothing (I8).
+    pub fn read_as_before(
+        &self,
+        source: &str,
+        sent: Sent<'_>,
+        headers: &Headers,
+        fields: &Fields,
+        secret: &BookSecret,
+    ) -> Result<Identity, Unidentified> {
+        self.read_by(Several::Nothing, source, sent, Beside { headers, fields, secret })
+    }
+
+    /// Whether this version takes the contact's handle from the mapped fields.
+    pub fn reads_mapped_contact(&self) -> bool {
+        self.time.is_some() && self.contact.is_none()
+    }
+
+    fn read_by(&self, of_several: Several, source: &str, sent: Sent<'_>, beside: Beside<'_>) -> Result<Identity, Unidentified> {
+        let Beside { headers, fields, secret } = beside;
         let (body, lost_inside) = sent.body.opened(&self.embedded);
         let body = &*body;
         let mut content = content::digest(body, &self.volatile, self.address.as_ref(), secret);
@@ -137,8 +174,8 @@ impl Rule {
             let lost = sent.lost.map_or(&[][..], |lost| lost.as_bytes());
             content = secret.fingerprint("content-mended", [content.as_bytes().as_slice(), lost, &lost_inside]);
         }
-        let ambiguous = self.ambiguous(body, is_damaged);
-        let reading = Reading { body, headers, fields, secret, content };
+        let reading = Reading { body, headers, fields, secret, content, of_several };
+        let ambiguous = self.ambiguous(&reading, is_damaged);
         let (basis, value, ambiguous_time) = if let Some(ids) = self.submission(&reading) {
             (Basis::Submission, ids, false)
         } else if let Some((value, ambiguous_time)) = self.event_time(&reading)? {
@@ -147,13 +184,18 @@ impl Rule {
             (Basis::Content, vec![short(&content)], false)
         };
         let key = Key::new(source, basis, value);
-        Ok(Identity { key, content, look_alike: look_alike(fields, secret), ambiguous_time, ambiguous })
+        let of_several = self.submission.iter().chain(self.of_time()).any(|place| place.has_several(body));
+        Ok(Identity { key, content, look_alike: look_alike(fields, secret), ambiguous_time, ambiguous, of_several })
     }
 
     /// Every place that this rule reads a key from.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
-        let of_time = self.time.iter().flat_map(|time| std::iter::once(&time.at).chain(&time.with));
-        self.submission.iter().chain(of_time).chain(self.contact.iter().flat_map(ContactPlaces::named))
+        self.submission.iter().chain(self.of_time()).chain(self.contact.iter().flat_map(ContactPlaces::named))
+    }
+
+    /// The places of the `time` basis, the contact's aside.
+    fn of_time(&self) -> impl Iterator<Item = &Place> {
+        self.time.iter().flat_map(|time| std::iter::once(&time.at).chain(&time.with))
     }
 
     /// The UTC instant that a written time stands for in this rule's zone; `None` where it is none, or stands for several.
@@ -169,25 +211,28 @@ impl Rule {
     }
 
     /// Where what the key is read from may be something else. An event time counts where there is no id.
-    fn ambiguous(&self, body: &Tree, is_damaged: bool) -> Vec<Ambiguity> {
+    fn ambiguous(&self, reading: &Reading<'_>, is_damaged: bool) -> Vec<Ambiguity> {
         let ids = self.submission.iter().map(|place| ("submission", place, true));
-        let has_id = !self.submission.is_empty() && self.submission.iter().all(|place| place.id(body, &[]).is_some());
+        let has_id = self.submission(reading).is_some();
         let time = self.time.iter().filter(|_| !has_id);
         let times =
             time.flat_map(|time| std::iter::once(("time", &time.at, false)).chain(time.with.iter().map(|with| ("with", with, false))));
-        ids.chain(times).filter_map(|(field, place, is_id)| Ambiguity::at(field, place, body, is_damaged, is_id)).collect()
+        ids.chain(times).filter_map(|(field, place, is_id)| Ambiguity::at(field, place, reading.body, is_damaged, is_id)).collect()
     }
 
     /// The ids, if the rule names places and every one of them holds an id. Half an id would be shared by others.
     fn submission(&self, reading: &Reading<'_>) -> Option<Vec<String>> {
-        let ids = self.submission.iter().map(|place| place.id(reading.body, reading.headers)).collect::<Option<Vec<_>>>();
+        let ids =
+            self.submission.iter().map(|place| place.id(reading.body, reading.headers, reading.of_several)).collect::<Option<Vec<_>>>();
         ids.filter(|ids| !ids.is_empty())
     }
 
     /// The parts of a `time` key and whether its time is ambiguous; `None` where no time was sent.
     fn event_time(&self, reading: &Reading<'_>) -> Result<Option<(Vec<String>, bool)>, Unidentified> {
         let Some(rule) = &self.time else { return Ok(None) };
-        let Some(sent) = rule.at.leaf(reading.body, reading.headers).filter(|text| !is_blank(text)) else { return Ok(None) };
+        let Some(sent) = rule.at.leaf(reading.body, reading.headers, reading.of_several).filter(|text| !is_blank(text)) else {
+            return Ok(None);
+        };
         let (instant, precision, is_ambiguous) = match EventTime::read(sent) {
             EventTime::Instant { at, precision } => (event_time::instant_text(at), precision, false),
             EventTime::Local { at, precision } => {
@@ -197,7 +242,8 @@ impl Rule {
             EventTime::Unreadable => return Err(Unidentified::UnreadableTime(rule.at.to_string())),
         };
         let mut value = vec![instant, self.contact_part(reading)];
-        value.extend(rule.with.iter().map(|place| place.leaf(reading.body, reading.headers).map(|text| composed(text).into_owned()).unwrap_or_default()));
+        let with = rule.with.iter().map(|place| place.leaf(reading.body, reading.headers, reading.of_several));
+        value.extend(with.map(|text| text.map(|text| composed(text).into_owned()).unwrap_or_default()));
         // Two events of one person may share a minute: identical content is a redelivery, other content another event.
         if precision.is_coarse() {
             value.push(short(&reading.content));

@@ -9,8 +9,10 @@ use domain::tree::Tree;
 
 use super::body::{File, safe_name};
 
-/// More are not listed; the raw body has them all.
+/// Of one enquiry no more are listed, and of all that came in one body no more either: each may be a blob of its own, and a
+/// body of a megabyte holds 50,000 of them. The raw body has them all.
 pub(super) const ATTACHMENTS_MAX: usize = 50;
+pub(super) const ATTACHMENTS_MAX_BODY: usize = 200;
 
 /// How deep lists and groups of attachments are looked through.
 const DEPTH_MAX: usize = 4;
@@ -24,29 +26,44 @@ pub(super) enum Attached {
     Here(File),
 }
 
-/// What stands at a place that is mapped as attachments.
-pub(super) fn found(tree: &Tree) -> Vec<Attached> {
-    let mut found = Vec::new();
-    collect(tree, 0, &mut found);
-    found
+/// What was found: up to [`ATTACHMENTS_MAX`], and how many there are beside them.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) listed: Vec<Attached>,
+    pub(super) more: usize,
 }
 
-fn collect(tree: &Tree, depth: usize, found: &mut Vec<Attached>) {
-    if depth > DEPTH_MAX || found.len() >= ATTACHMENTS_MAX {
-        return;
+impl Found {
+    /// Adds what stands at a place that is mapped as attachments.
+    pub(super) fn add(&mut self, tree: &Tree) {
+        self.collect(tree, 0);
     }
-    match tree {
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
-        Tree::Text(text) => match data_url(text) {
-            Some(file) => found.push(Attached::Here(file)),
-            None => found.extend(addresses(text).map(|url| elsewhere(url, None, None))),
-        },
-        Tree::List(items) => items.iter().for_each(|item| collect(item, depth + 1, found)),
-        Tree::Map(members) => match one(members) {
-            Some(attached) => found.push(attached),
-            // A group of attachments, by names of its own.
-            None => members.iter().for_each(|(_, value)| collect(value, depth + 1, found)),
-        },
+
+    fn collect(&mut self, tree: &Tree, depth: usize) {
+        if depth > DEPTH_MAX {
+            return;
+        }
+        match tree {
+            Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
+            Tree::Text(text) => match data_url(text) {
+                Some(file) => self.push(Attached::Here(file)),
+                None => addresses(text).for_each(|url| self.push(elsewhere(url, None, None))),
+            },
+            Tree::List(items) => items.iter().for_each(|item| self.collect(item, depth + 1)),
+            Tree::Map(members) => match one(members) {
+                Some(attached) => self.push(attached),
+                // A group of attachments, by names of its own.
+                None => members.iter().for_each(|(_, value)| self.collect(value, depth + 1)),
+            },
+        }
+    }
+
+    fn push(&mut self, attached: Attached) {
+        if self.listed.len() < ATTACHMENTS_MAX {
+            self.listed.push(attached);
+        } else {
+            self.more += 1;
+        }
     }
 }
 
@@ -101,12 +118,18 @@ fn data_url(text: &str) -> Option<File> {
 mod tests {
     use super::*;
 
+    fn found(json: &str) -> Found {
+        let mut found = Found::default();
+        found.add(&Tree::from_json(json).unwrap());
+        found
+    }
+
     fn names(json: &str) -> Vec<String> {
         let told = |attached: Attached| match attached {
             Attached::Elsewhere(at) => format!("{} <{}>", at.name.unwrap_or_default(), at.url.unwrap_or_default()),
             Attached::Here(file) => format!("{} ({})", file.name, file.bytes.len()),
         };
-        found(&Tree::from_json(json).unwrap()).into_iter().map(told).collect()
+        found(json).listed.into_iter().map(told).collect()
     }
 
     #[test]
@@ -121,7 +144,20 @@ mod tests {
         ] {
             assert_eq!(names(json), told, "{json}");
         }
-        assert_eq!(names(&format!("[{}\"https://a.example\"]", "\"https://a.example\",".repeat(80))).len(), ATTACHMENTS_MAX);
+    }
+
+    #[test]
+    fn more_than_anybody_attaches_are_counted_and_not_listed() {
+        let file = r#""data:text/plain;base64,aGk=","#;
+        for (json, more) in [
+            (format!("[{}\"https://a.example\"]", "\"https://a.example\",".repeat(80)), 31),
+            (format!("\"{}\"", "https://a.example ".repeat(80)), 30),
+            (format!("[{}null]", file.repeat(60)), 10),
+            (format!("[{}null]", file.repeat(50)), 0),
+        ] {
+            let found = found(&json);
+            assert_eq!((found.listed.len(), found.more), (ATTACHMENTS_MAX, more));
+        }
     }
 
     #[test]

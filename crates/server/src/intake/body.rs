@@ -4,6 +4,7 @@
 //! is wrong and where, and never what the body holds (I12). What had to be mended is counted ([`Repairs`]); the raw bytes are
 //! kept as they came. XML and mail are not read here yet.
 
+mod before;
 mod charset;
 mod file;
 mod json;
@@ -41,6 +42,8 @@ pub struct Body {
     pub repairs: Repairs,
     /// The files that stood in it, in order.
     pub files: Vec<File>,
+    /// What it said as it was read before, where that is something else: a book may have it so (I8).
+    pub before: Option<Tree>,
 }
 
 /// The lines of a body that is read line by line, each with what had to be mended in it.
@@ -83,7 +86,11 @@ pub fn read(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &
             repairs.join(line);
         }
     }
-    Ok(Body { content, repairs, files })
+    // Where it is what it is called, in UTF-8, both readings are one.
+    let is_read_otherwise = repairs.count(Repair::Type) + repairs.count(Repair::Transcoded) > 0;
+    let before = is_read_otherwise.then(|| before::read(&media.essence, &bytes)).flatten();
+    let before = before.filter(|before| !matches!(&content, Content::One(tree) if tree == before));
+    Ok(Body { content, repairs, files, before })
 }
 
 /// What a body is taken for.

@@ -9,7 +9,7 @@ use domain::enquiry::{Fields, Note};
 use domain::identity::{Ambiguity, Headers, Place};
 use domain::tree::{Pointer, Tree};
 
-use super::attach::{self, Attached};
+use super::attach::Found;
 
 /// Where each field stands, by the field's name (`contact.email`). What stands at several places is put together.
 pub type Mapping = BTreeMap<String, Vec<Place>>;
@@ -26,7 +26,7 @@ pub(super) struct Mapped {
     /// Where the contact or the event time does not stand for certain.
     pub(super) ambiguous: Vec<Ambiguity>,
     /// Attachments that the mapping found.
-    pub(super) attached: Vec<Attached>,
+    pub(super) attached: Found,
 }
 
 /// Fills the fields of one enquiry. `is_damaged`: something in the body could not be read and was replaced.
@@ -34,8 +34,7 @@ pub(super) fn fields(mapping: &Mapping, body: &Tree, headers: &Headers, is_damag
     let mut mapped = Mapped::default();
     for (field, places) in mapping {
         if field == ATTACHMENTS {
-            mapped.attached = places.iter().filter_map(|place| value(place, body)).flat_map(attach::found).collect();
-            mapped.attached.truncate(attach::ATTACHMENTS_MAX);
+            places.iter().filter_map(|place| value(place, body)).for_each(|found| mapped.attached.add(found));
             continue;
         }
         let is_certain = field == "occurred_at" || field.starts_with("contact.");
@@ -54,6 +53,20 @@ pub(super) fn fields(mapping: &Mapping, body: &Tree, headers: &Headers, is_damag
     mapped.ambiguous.sort();
     mapped.ambiguous.dedup();
     mapped
+}
+
+/// The contact's handle as the mapping gave it first: what stands at a field's first place, and nothing taken off but NULs.
+///
+/// Versions of a rule that name no places of the contact have their keys of it (I8), so this reading never changes.
+pub(super) fn handle_before(mapping: &Mapping, body: &Tree, headers: &Headers) -> Fields {
+    let mut fields = Fields::default();
+    for field in ["contact.email", "contact.phone", "contact.name"] {
+        let place = mapping.get(field).and_then(|places| places.first());
+        if let Some(text) = place.and_then(|place| place.text(body, headers)) {
+            drop(fields.set(field, &text.replace('\0', "\u{FFFD}")));
+        }
+    }
+    fields
 }
 
 /// The text of a field at one place. An address, a number and a time are one: of several that were sent the last counts.

@@ -3,8 +3,10 @@
 //! One item that cannot be understood is quarantined beside the others, which are entered. Why an item is set aside is told
 //! without any of its values (I12).
 
+use std::cell::Cell;
+
 use domain::digest::BookSecret;
-use domain::enquiry::Attachment;
+use domain::enquiry::{Attachment, Fields, Note};
 use domain::identity::{Basis, Candidate, Headers, Identity, Rule, Sent};
 use domain::ids::RunId;
 use domain::time::{Entropy, UtcMs};
@@ -13,9 +15,9 @@ use evidence::Blob;
 use store::{Item, Proposal, Verdict};
 
 use super::arrive::blob;
-use super::attach::{ATTACHMENTS_MAX, Attached};
+use super::attach::{ATTACHMENTS_MAX, ATTACHMENTS_MAX_BODY, Attached, Found};
 use super::body::{Body, Content, File, Lines, Repairs, Unreadable};
-use super::map::{self, Mapped};
+use super::map::{self, ATTACHMENTS, Mapped};
 use super::source::SourceSetup;
 
 /// More items than this in one body are not split: each is a record of its own.
@@ -55,25 +57,31 @@ impl Read {
 /// What an item stands in.
 #[derive(Clone, Copy)]
 struct Around<'a> {
+    /// How many attachments of the body may still be listed.
+    room: &'a Cell<usize>,
     /// The whole body, where a sender may have put its mark for tests.
     whole: &'a Tree,
     repairs: &'a Repairs,
+    /// The part that the item is of the body as it was read before, where that is another.
+    before: Option<&'a Tree>,
 }
 
 impl Reader<'_> {
     /// The items of a body, never none, and the blobs that their attachments name. A body's files belong to its one item; of
     /// a body that is split they stay in the raw body.
     pub(super) fn items(&self, body: Result<Body, Unreadable>) -> (Vec<Item>, Vec<Blob>) {
+        let room = Cell::new(ATTACHMENTS_MAX_BODY);
         let read = match body {
-            Ok(Body { content: Content::One(tree), repairs, files }) => self.one(&tree, &repairs, files),
-            Ok(Body { content: Content::Lines(lines), .. }) => self.lines(&lines),
+            Ok(Body { content: Content::One(tree), repairs, files, before }) => {
+                self.one(&tree, Around { room: &room, whole: &tree, repairs: &repairs, before: before.as_ref() }, files)
+            }
+            Ok(Body { content: Content::Lines(lines), .. }) => self.lines(&lines, &room),
             Err(why) => Read::aside(quarantined(why.to_string())),
         };
         (read.items, read.files)
     }
 
-    fn one(&self, body: &Tree, repairs: &Repairs, files: Vec<File>) -> Read {
-        let around = Around { whole: body, repairs };
+    fn one(&self, body: &Tree, around: Around<'_>, files: Vec<File>) -> Read {
         match &self.source.items {
             Some(pattern) => self.split(body, pattern, around),
             None if matches!(body, Tree::List(_)) => {
@@ -91,10 +99,12 @@ impl Reader<'_> {
         if let Some(many) = too_many(parts.len()) {
             return Read::aside(many);
         }
+        let before = around.before.map(|before| map::split(before, pattern)).filter(|before| before.len() == parts.len());
         let mut read = Read::default();
-        for part in parts {
+        for (n, part) in parts.into_iter().enumerate() {
+            let before = before.as_ref().and_then(|before| before[n].as_ref().ok().copied());
             read.add(match part {
-                Ok(item) => self.item(item, around, Vec::new()),
+                Ok(item) => self.item(item, Around { before, ..around }, Vec::new()),
                 Err(path) => Read::aside(quarantined(format!("`items` finds nothing at {path}"))),
             });
         }
@@ -102,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// A line is an item, or holds some: `items` counts from the list of all lines, so its first step is `*`.
-    fn lines(&self, lines: &Lines) -> Read {
+    fn lines(&self, lines: &Lines, room: &Cell<usize>) -> Read {
         if let Some(many) = too_many(lines.len()) {
             return Read::aside(many);
         }
@@ -120,7 +130,7 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            let around = Around { whole: line, repairs };
+            let around = Around { room, whole: line, repairs, before: None };
             read.add(match &below {
                 None => self.item(line, around, Vec::new()),
                 Some(pattern) => self.split(line, pattern, around),
@@ -139,11 +149,23 @@ impl Reader<'_> {
         if !matches!(item, Tree::Map(_)) {
             return Read::aside(quarantined("the item is no object"));
         }
-        match self.proposal(item, around.repairs) {
+        let read = self.proposal(item, around).or_else(|why| match around.before {
+            // Nothing to be understood as it is read now: then it is what it was before.
+            Some(before) => self.proposal(before, Around { repairs: &Repairs::default(), before: None, ..around }).map_err(|_| why),
+            None => Err(why),
+        });
+        match read {
             Ok((mut proposal, attached)) => {
-                let attached = files.into_iter().map(Attached::Here).chain(attached).take(ATTACHMENTS_MAX);
+                let all = files.len() + attached.listed.len() + attached.more;
+                let listed = files.into_iter().map(Attached::Here).chain(attached.listed).take(ATTACHMENTS_MAX.min(around.room.get()));
                 let mut blobs = Vec::new();
-                proposal.fields.attachments = attached.map(|attached| self.attachment(attached, &mut blobs)).collect();
+                proposal.fields.attachments = listed.map(|attached| self.attachment(attached, &mut blobs)).collect();
+                let listed = proposal.fields.attachments.len();
+                around.room.set(around.room.get() - listed);
+                if listed < all {
+                    let how = format!("{} more than are listed: the raw body has them", all - listed);
+                    proposal.notes.push(Note { field: ATTACHMENTS.to_owned(), how });
+                }
                 Read { items: vec![Item::Enquiry(Box::new(proposal))], files: blobs }
             }
             Err(why) => Read::aside(quarantined(why)),
@@ -165,36 +187,38 @@ impl Reader<'_> {
     }
 
     /// The enquiry that an item would be with what the mapping finds attached, or why it cannot be one.
-    fn proposal(&self, item: &Tree, repairs: &Repairs) -> Result<(Proposal, Vec<Attached>), String> {
+    fn proposal(&self, item: &Tree, around: Around<'_>) -> Result<(Proposal, Found), String> {
         let source = self.source;
         // What was replaced elsewhere in the body says nothing of this item.
-        let lost = repairs.lost_digest().filter(|_| item.has(char::REPLACEMENT_CHARACTER));
+        let lost = around.repairs.lost_digest().filter(|_| item.has(char::REPLACEMENT_CHARACTER));
         let (opened, lost_inside) = item.opened(&source.rule.embedded);
         let is_damaged = lost.is_some() || !lost_inside.is_empty();
         let Mapped { mut fields, notes, mut ambiguous, attached } = map::fields(&source.map, &opened, self.headers, is_damaged);
         fields.timestamp = fields.occurred_at.as_deref().and_then(|sent| source.rule.instant(sent)).map(|at| at.to_string());
         fields.channel.get_or_insert_with(|| source.channel.clone());
-        let read = |rule: &Rule| rule.read_mended(&source.id, Sent { body: item, lost }, self.headers, &fields, self.secret);
+        let sent = Sent { body: item, lost };
+        let read = |rule: &Rule| rule.read_mended(&source.id, sent, self.headers, &fields, self.secret);
         // What an earlier version cannot read it never entered, so there is nothing to be found under it.
         let earlier: Vec<Identity> = source.earlier.iter().filter_map(|rule| read(rule).ok()).collect();
         let identity = match read(&source.rule) {
-            Ok(identity) if !fields.is_empty() || identity.key.basis == Basis::Submission => identity,
+            Ok(identity) if says_something(&fields) || identity.key.basis == Basis::Submission => identity,
             // A body of the shape that an earlier version knew: its id says which event it is (I8).
             not_understood => match earlier.iter().find(|earlier| earlier.key.basis == Basis::Submission) {
                 Some(known) => known.clone(),
                 None => return Err(not_understood.map_or_else(|why| why.to_string(), |_| NOTHING_FOUND.to_owned())),
             },
         };
-        ambiguous.splice(0..0, identity.ambiguous);
-        let (mut keys, mut contents) = (vec![identity.key], vec![identity.content]);
-        for earlier in earlier {
-            if !keys.contains(&earlier.key) {
-                keys.push(earlier.key);
+        let former = self.former(sent, around.before, &fields, std::iter::once(&identity).chain(&earlier));
+        let (mut keys, mut contents) = (Vec::new(), Vec::new());
+        for Identity { key, content, .. } in std::iter::once(&identity).chain(&earlier).chain(&former) {
+            if !keys.contains(key) {
+                keys.push(key.clone());
             }
-            if !contents.contains(&earlier.content) {
-                contents.push(earlier.content);
+            if !contents.contains(content) {
+                contents.push(*content);
             }
         }
+        ambiguous.splice(0..0, identity.ambiguous);
         let candidate = Candidate {
             keys,
             contents,
@@ -216,6 +240,35 @@ impl Reader<'_> {
         };
         Ok((proposal, attached))
     }
+
+    /// What every version of the rule read in the same item before it was read as it is now: a book has it under those keys
+    /// and contents (I8). Nothing, where they cannot be others.
+    fn former<'a>(
+        &self,
+        sent: Sent<'_>,
+        before: Option<&Tree>,
+        fields: &Fields,
+        mut now: impl Iterator<Item = &'a Identity>,
+    ) -> Vec<Identity> {
+        let source = self.source;
+        let rules = || std::iter::once(&source.rule).chain(&source.earlier);
+        let sent = before.map_or(sent, |body| Sent { body, lost: None });
+        let handle = rules()
+            .any(Rule::reads_mapped_contact)
+            .then(|| map::handle_before(&source.map, sent.body, self.headers))
+            .filter(|handle| handle.contact_handle() != fields.contact_handle());
+        if before.is_none() && handle.is_none() && !now.any(|identity| identity.of_several) {
+            return Vec::new();
+        }
+        let fields = handle.as_ref().unwrap_or(fields);
+        rules().filter_map(|rule| rule.read_as_before(&source.id, sent, self.headers, fields, self.secret).ok()).collect()
+    }
+}
+
+/// Whether anything is mapped that an enquiry is made of, be it nothing but what a field may not hold.
+fn says_something(fields: &Fields) -> bool {
+    let counts = |field: &str| !matches!(field, "occurred_at" | "consent" | "channel");
+    !fields.is_empty() || fields.original.iter().any(|(field, sent)| counts(field) && !sent.trim().is_empty())
 }
 
 fn too_many(items: usize) -> Option<Item> {

@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use super::*;
 
 mod book;
+mod former;
 mod replaying;
 mod shut;
 
@@ -231,4 +232,22 @@ async fn an_unauthentic_delivery_is_kept_in_the_ring_and_refused_even_if_that_fa
     assert_eq!(kept.reason.as_deref(), Some("there is no `authorization` header"));
     assert_eq!((kept.body, body.bytes.as_slice()), (body.digest(), LEAD.as_bytes()));
     assert!(book.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn attachments_are_bounded_for_an_enquiry_and_for_all_of_a_body() {
+    let mut source = batch();
+    source.map.insert("attachments".to_owned(), vec![Place::parse("/files").unwrap()]);
+    let files = vec![r#""data:text/plain;base64,aGk=""#; 60].join(",");
+    let items: Vec<_> = (0..6).map(|n| format!(r#"{{"id":"{n}","message":"hi","files":[{files}]}}"#)).collect();
+    let arrival = asked(source, raw(&format!("[{}]", items.join(",")), &[])).await;
+    let told = |item| {
+        let Proposal { fields, notes, .. } = enquiry(item);
+        (fields.attachments.len(), notes.iter().find(|note| note.field == "attachments").map(|note| note.how.clone()))
+    };
+    let more = |count: usize| Some(format!("{count} more than are listed: the raw body has them"));
+    let listed: Vec<_> = arrival.items.iter().map(told).collect();
+    assert_eq!(listed, [50, 50, 50, 50, 0, 0].map(|listed| (listed, more(60 - listed))));
+    assert_eq!(arrival.files.len(), 200);
+    assert!(arrival.items.iter().all(|item| enquiry(item).candidate.keys.len() == 1));
 }

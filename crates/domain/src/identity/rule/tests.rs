@@ -402,8 +402,38 @@ fn a_time_is_in_doubt_only_where_the_key_rests_on_it() {
     let body = r#"{"id":1,"at":"2026-03-02T09:15:04Z","at":"2026-03-02T09:15:05Z","form":"a","form":"b"}"#;
     let fields: Vec<_> = read(&rule, body).ambiguous.into_iter().map(|doubt| doubt.field).collect();
     assert_eq!(fields, ["time", "with"]);
+    for id in ["/id", "header:X-Id"] {
+        rule.submission = vec![place(id)];
+        assert_eq!(read_with(&rule, body, &[("x-id", "7")], &avery()).unwrap().ambiguous, [], "{id}");
+    }
+    // A header that says nothing certain is no id, and so the key rests on the time.
+    let fields = read_with(&rule, body, &[("x-id", "7"), ("x-id", "8")], &avery()).unwrap().ambiguous;
+    assert_eq!(fields.len(), 2);
+}
+
+#[test]
+fn i8_what_was_sent_several_times_still_has_the_key_that_it_had() {
+    let mut rule = by_time("/at", &["/form"], None);
     rule.submission = vec![place("/id")];
-    assert_eq!(read(&rule, body).ambiguous, []);
+    let at = "2026-03-02T09:15:04Z";
+    for (body, now, before) in [
+        (format!(r#"{{"id":["b","b"],"at":"{at}"}}"#), Basis::Submission, Basis::Time),
+        (format!(r#"{{"id":["a","b"],"at":["{at}","{at}"]}}"#), Basis::Submission, Basis::Content),
+        (format!(r#"{{"at":["2026-03-02T09:15:03Z","{at}"]}}"#), Basis::Time, Basis::Content),
+        (format!(r#"{{"at":"{at}","form":["a","b"]}}"#), Basis::Time, Basis::Time),
+        (format!(r#"{{"at":["{at}","soon"]}}"#), Basis::Content, Basis::Content),
+    ] {
+        let tree = Tree::from_json(&body).unwrap();
+        let sent = Sent { body: &tree, lost: None };
+        let former = rule.read_as_before("web", sent, &[], &avery(), &secret()).unwrap();
+        let read = read(&rule, &body);
+        assert_eq!((read.key.basis, former.key.basis, read.of_several), (now, before, true), "{body}");
+        assert_eq!((read.key == former.key, read.content), (now == Basis::Content, former.content), "{body}");
+    }
+    let tree = Tree::from_json(r#"{"id":["b"],"at":[],"form":[["x"],"y"]}"#).unwrap();
+    let once = rule.read("web", &tree, &[], &avery(), &secret()).unwrap();
+    assert_eq!(once, rule.read_as_before("web", Sent { body: &tree, lost: None }, &[], &avery(), &secret()).unwrap());
+    assert!(!once.of_several);
 }
 
 #[test]

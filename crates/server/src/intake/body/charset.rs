@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::repairs::{Repair, Repairs};
 
@@ -24,11 +24,13 @@ pub(super) fn of_body<'a>(bytes: &'a [u8], declared: Option<&str>, repairs: &mut
 
 /// The text of a part of a body, e.g. of one field of a form.
 pub(super) fn of_part<'a>(bytes: &'a [u8], declared: Option<&str>, repairs: &mut Repairs) -> Cow<'a, str> {
-    let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes())).filter(|encoding| *encoding != UTF_8);
+    // Of what is called by the names that stand for REPLACEMENT nothing would be left.
+    let named = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+    let declared = named.filter(|encoding| *encoding != UTF_8 && *encoding != REPLACEMENT);
     let text = std::str::from_utf8(bytes);
     match (text, declared) {
-        // An encoding of seven bits shows itself by its escapes.
-        (Ok(_), Some(encoding)) if !encoding.is_ascii_compatible() && bytes.contains(&0x1B) => decoded(encoding, bytes, repairs),
+        // The encoding of seven bits shows itself by its escapes.
+        (Ok(_), Some(encoding)) if encoding == ISO_2022_JP && bytes.contains(&0x1B) => decoded(encoding, bytes, repairs),
         (Ok(text), _) => Cow::Borrowed(text),
         (Err(_), Some(encoding)) => decoded(encoding, bytes, repairs),
         (Err(_), None) => replaced(bytes, repairs),
