@@ -101,7 +101,15 @@ fn documents_name_tests_that_exist() {
         code.push_str(&fs::read_to_string(file).unwrap());
     }
     let mut named = 0;
-    for document in ["README.md", "ARCHITECTURE.md", "docs/protocol.md", "docs/connectors.md", "docs/configuration.md", "docs/api.md", "docs/performance.md"] {
+    for document in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "docs/protocol.md",
+        "docs/connectors.md",
+        "docs/configuration.md",
+        "docs/api.md",
+        "docs/performance.md",
+    ] {
         let text = fs::read_to_string(root().join(document)).unwrap();
         for (_, rest) in text.match_indices(".rs::").map(|(at, mark)| text.split_at(at + mark.len())) {
             let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();

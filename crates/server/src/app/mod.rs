@@ -3,8 +3,8 @@
 //! `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
 //! the desk and the intake without knowing them.
 
-mod model;
 mod door;
+mod model;
 mod ports;
 mod rules;
 mod serve;

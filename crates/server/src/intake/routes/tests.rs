@@ -8,11 +8,11 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tower::ServiceExt as _;
 
+use super::super::room::Room;
 use super::super::signature::{Auth, Secret};
 use super::super::source::SourceSetup;
 use super::super::tests::{NOW, intake_at, setup};
 use super::*;
-use super::super::room::Room;
 
 async fn ask(source: SourceSetup, request: http::Request<Body>) -> (http::response::Parts, Value) {
     let (intake, _) = intake_at(source, None, NOW);
