@@ -1,6 +1,7 @@
 //! The door itself: accepts connections, so many at once, each with a bound on how long it may take to say what it wants and on
 //! how much it may say before that; and lets them end when told to stop.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
@@ -13,7 +14,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -89,17 +89,11 @@ async fn connection(stream: TcpStream, remote: SocketAddr, router: Router, bound
     }
 }
 
-/// Says so without waiting: who does not read it loses nothing.
+/// Says so without waiting: an empty socket takes the whole of it. Who does not read it loses nothing.
 fn turn_away(stream: TcpStream) {
-    let mut stream = stream;
-    let said = async move {
-        drop(stream.write_all(BUSY.as_bytes()).await);
-        drop(stream.shutdown().await);
-    };
-    let mut said = pin!(said);
-    let waker = std::task::Waker::noop();
-    // The answer fits into an empty socket's buffer, so one poll writes it; else the connection is simply closed.
-    drop(said.as_mut().poll(&mut std::task::Context::from_waker(waker)));
+    if let Ok(mut stream) = stream.into_std() {
+        drop(stream.write_all(BUSY.as_bytes()));
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a span of a moment, which no simulated clock needs to see")]

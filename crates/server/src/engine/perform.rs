@@ -60,7 +60,7 @@ impl Engine {
             self.hold(&mut work, &why);
             return self.rest(work).await;
         }
-        self.carry_on(work, &target, action, false).await
+        Box::pin(self.carry_on(work, &target, action, false)).await
     }
 
     /// Begins the effect, if the first thing to do is to send it and nothing else is to be asked before. `None`: it goes the
@@ -70,7 +70,7 @@ impl Engine {
         let index = effect.current().filter(|_| effect.door == Door::Open)?;
         let step = &effect.steps[index];
         let (kind, may_begin) = (step.kind, step.due().is_some_and(|due| due <= self.now()));
-        let target = self.target(&effect.target, &effect.action)?.clone();
+        let target = Arc::clone(self.target(&effect.target, &effect.action)?);
         let action = self.action(&effect.action);
         // A contact has a lock to win, and losing it must not undo the plan.
         if !may_begin || kind == StepKind::Contact || self.is_paused(&effect.target) || self.held_now(&work, action).is_some() {
@@ -89,7 +89,7 @@ impl Engine {
             unreachable!("it was begun with its target")
         };
         let action = self.action(&work.effect.action);
-        if let Err(error) = self.carry_on(work, &target, action, true).await {
+        if let Err(error) = Box::pin(self.carry_on(work, &target, action, true)).await {
             tracing::warn!(%error, effect = %id, "an effect's step could not be committed");
         }
     }

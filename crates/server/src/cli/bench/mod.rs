@@ -180,7 +180,7 @@ async fn jobs(root: &Path, count: u64) -> Result<Jobs, CliError> {
     let crm = Crm::open().await?;
     let part = Part::start(root, "jobs", working(Some(crm.address), None)).await?;
     let watch = Watch::start();
-    let (posted, ()) = tokio::join!(post(&part, "j", 64, Duration::from_secs(3600), count, Arc::default()), crm.wait_until_read(count));
+    let (posted, ()) = tokio::join!(post(&part, "j", 64, Duration::from_hours(1), count, Arc::default()), crm.wait_until_read(count));
     let per_s = rate(count, watch.seconds());
     let (records, keys) = crm.counts();
     Ok(Jobs { count, per_s, answered: posted?.answered, records, keys, resident_kib: most_resident(&part) })
@@ -207,7 +207,7 @@ async fn growth(root: &Path, count: u64, time: Duration) -> Result<Growth, CliEr
     say(&format!("growing a book to {count} enquiries"));
     let numbers = Arc::<AtomicU64>::default();
     let grown = Part::start(root, "grown", ENTERS).await?;
-    post(&grown, "g", 64, Duration::from_secs(24 * 3600), count, Arc::clone(&numbers)).await?;
+    post(&grown, "g", 64, Duration::from_hours(24), count, Arc::clone(&numbers)).await?;
     let (mut empty_per_s, mut grown_per_s, mut grown_answered) = (Vec::new(), Vec::new(), Spread::default());
     for turn in 0..TURNS {
         let empty = Part::start(root, &format!("empty-{turn}"), ENTERS).await?;

@@ -68,7 +68,7 @@ impl Part {
 }
 
 fn configuration(dir: &Path, setup: Setup<'_>) -> String {
-    let mut text = format!(
+    let mut parts = vec![format!(
         r#"[server]
 listen = "127.0.0.1:0"
 data_dir = "{dir}"
@@ -89,12 +89,12 @@ map = {{ "contact.email" = "/email", "contact.name" = "/name", "contact.phone" =
 "#,
         dir = dir.display(),
         workers = setup.workers,
-    );
+    )];
     if let Some(model) = setup.model {
-        text.push_str(&format!("\n[qualifier]\nkind = \"openai\"\nbase_url = \"http://{model}/v1\"\nmodel = \"bench\"\n"));
+        parts.push(format!("\n[qualifier]\nkind = \"openai\"\nbase_url = \"http://{model}/v1\"\nmodel = \"bench\"\n"));
     }
     if let Some(crm) = setup.crm {
-        text.push_str(&format!(
+        parts.push(format!(
             r#"
 [[target]]
 name = "crm"
@@ -109,5 +109,5 @@ target = "crm"
 "#
         ));
     }
-    text
+    parts.concat()
 }

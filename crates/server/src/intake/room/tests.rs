@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::time::{Later, UtcMs};
+use tokio_util::task::TaskTracker;
 
 use super::*;
 
@@ -71,7 +72,7 @@ async fn who_waits_too_long_or_finds_the_line_full_is_told_so() {
     let waiting: Vec<_> = (0..LINE_MAX)
         .map(|_| {
             let (room, clock) = (Arc::clone(&room), Arc::clone(&clock));
-            tokio::spawn(async move { Taking::new(&room, "web", &*clock).has(1).await })
+            TaskTracker::new().spawn(async move { Taking::new(&room, "web", &*clock).has(1).await })
         })
         .collect();
     settled().await;
@@ -93,7 +94,7 @@ async fn a_flooded_source_does_not_push_another_out() {
     let order = Arc::new(Mutex::new(Vec::new()));
     let wait = |source: &'static str| {
         let (room, clock, order) = (Arc::clone(&room), Arc::clone(&clock), Arc::clone(&order));
-        tokio::spawn(async move {
+        TaskTracker::new().spawn(async move {
             let mut held = Taking::new(&room, source, &*clock);
             assert!(held.has(1).await);
             order.lock().unwrap().push(source);
