@@ -186,6 +186,7 @@ impl Reader<'_> {
             },
         };
         ambiguous.splice(0..0, identity.ambiguous);
+        ambiguous.splice(0..0, map::doubtful_headers(&source.rule, &source.map, self.headers));
         let (mut keys, mut contents) = (vec![identity.key], vec![identity.content]);
         for earlier in earlier {
             if !keys.contains(&earlier.key) {

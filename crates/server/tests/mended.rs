@@ -1,0 +1,119 @@
+//! What had to be mended is told apart by its place, and what was mended in an address sends nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod world;
+
+use domain::identity::Doubt;
+use serde_json::Value;
+use store::Dossier;
+use world::{HOUR, World};
+
+const SOURCE: &str = r#"
+[[source]]
+name = "web"
+auth = { scheme = "none" }
+identity = { submission = "/id" }
+map = { "contact.email" = "/email", "contact.name" = "/name", "contact.phone" = "/phone", message = ["/message", "/x", "/y"], occurred_at = "/at" }
+[[source]]
+name = "head"
+auth = { scheme = "none" }
+identity = { submission = "header:x-id" }
+map = { message = "/message" }
+[[source]]
+name = "raw"
+auth = { scheme = "none" }
+identity = { submission = "/raw/id" }
+embedded = ["/raw"]
+map = { message = "/raw/m" }
+[[source]]
+name = "batch"
+auth = { scheme = "none" }
+identity = { submission = "/id" }
+items = "/entries/*"
+map = { message = "/message" }
+[[target]]
+name = "crm"
+kind = "desk"
+[[action]]
+name = "deal"
+target = "crm"
+"#;
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+async fn world() -> World {
+    World::with(SOURCE).await
+}
+
+async fn send(world: &World, source: &str, content_type: &str, body: &[u8]) -> Value {
+    world.deliver(source, &[("content-type", content_type)], body).await
+}
+
+async fn entered(world: &World, source: &str, content_type: &str, body: &[u8]) -> Dossier {
+    let first = send(world, source, content_type, body).await;
+    assert!(first["verdict"] == "accepted" || first["verdict"] == "look_alike", "{first}");
+    assert_eq!(send(world, source, content_type, body).await["verdict"], "redelivery");
+    world.dossier(first["key"].as_str().unwrap()).await
+}
+
+#[tokio::test]
+async fn i3_an_id_of_a_header_in_letters_beyond_ascii_is_held() {
+    let world = world().await;
+    for (n, (id, is_held)) in [("zz\u{e9}", true), ("zz\u{ea}", true), ("zz1", false), ("zzж", false)].into_iter().enumerate() {
+        let body = format!(r#"{{"message":"m{n}"}}"#);
+        let answer = world.deliver("head", &[("content-type", JSON), ("x-id", id)], body.as_bytes()).await;
+        assert!(answer["verdict"] == "accepted" || answer["verdict"] == "look_alike", "{answer}");
+        let dossier = world.dossier(answer["key"].as_str().unwrap()).await;
+        assert_eq!(!dossier.enquiry.flags.ambiguous.is_empty(), is_held, "{id}");
+    }
+    world.work_for(HOUR).await;
+    assert_eq!(world.deals().await.len(), 2, "the others wait for a person");
+}
+
+#[tokio::test]
+async fn an_address_that_was_altered_or_is_two_sends_nothing() {
+    let world = world().await;
+    for (n, (email, why, reads)) in [
+        (r"nul\u0000@ex.com", Doubt::Damaged, "nul\u{FFFD}@ex.com"),
+        (r"a\u0001b@ex.com", Doubt::Damaged, "ab@ex.com"),
+        (r"a\u200bb@ex.com", Doubt::Damaged, "a\u{200b}b@ex.com"),
+        (r"a@ex.com\r\nBcc: victim@ex.com", Doubt::Damaged, "a@ex.combcc: victim@ex.com"),
+        (r"Avery <avery@ex.com> <evil@ex.com>", Doubt::Repeated, "evil@ex.com"),
+        (r"avery@ex.com, evil@ex.com", Doubt::Repeated, "avery@ex.com, evil@ex.com"),
+        (r"\u0022avery@ex.com\u0022 <evil@ex.com>", Doubt::Repeated, "evil@ex.com"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = format!(r#"{{"id":"e{n}","email":"{email}","message":"{n}"}}"#);
+        let dossier = entered(&world, "web", JSON, body.as_bytes()).await;
+        let doubt = dossier.enquiry.flags.ambiguous.first().unwrap();
+        assert_eq!((doubt.field.as_str(), doubt.why), ("contact.email", why), "{email}");
+        let fields = dossier.enquiry.fields.unwrap();
+        assert_eq!(fields.contact.email.as_deref(), Some(reads));
+        let sent: Value = serde_json::from_str(&body).unwrap();
+        let original = fields.original.get("contact.email").map_or(reads, String::as_str);
+        assert_eq!(Some(original), sent["email"].as_str(), "what was sent stands beside it");
+    }
+    for (n, email) in [" Avery <avery@ex.com>\\r\\n", "avery@ex.com <Avery@ex.com>", "avery@ex.com\\n"].iter().enumerate() {
+        let body = format!(r#"{{"id":"f{n}","email":"{email}","message":"fine {n}"}}"#);
+        let dossier = entered(&world, "web", JSON, body.as_bytes()).await;
+        assert_eq!(dossier.enquiry.flags.ambiguous, [], "{email}");
+        assert_eq!(dossier.enquiry.fields.unwrap().contact.email.as_deref(), Some("avery@ex.com"));
+    }
+    world.work_for(HOUR).await;
+    assert!(world.deals().await.iter().all(|deal| deal.key.starts_with("web:submission:f")));
+}
+
+#[tokio::test]
+async fn a_field_of_one_line_is_one_line_and_a_message_keeps_its_lines() {
+    let world = world().await;
+    let body = br#"{"id":"l1","name":"Avery\r\nLee","phone":"+49\t30\n1","at":"2026-03-02\t09:15:04Z","message":"a\n\tb\u0007"}"#;
+    let dossier = entered(&world, "web", JSON, body).await;
+    let fields = dossier.enquiry.fields.unwrap();
+    assert_eq!((fields.contact.name.as_deref(), fields.contact.phone.as_deref()), (Some("Avery Lee"), Some("+49 30 1")));
+    assert_eq!((fields.occurred_at.as_deref(), fields.message.as_deref()), (Some("2026-03-02 09:15:04Z"), Some("a\n\tb")));
+    assert_eq!(fields.original["contact.phone"], "+49\t30\n1");
+}
