@@ -4,11 +4,13 @@
 //! repetitions; `get` takes the last of several, as most readers do, and `Map` still shows that there were more.
 
 mod embedded;
+pub mod marks;
 mod mend;
 mod repeats;
 
 use std::fmt;
 
+pub use embedded::Opened;
 pub use mend::Mended;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};

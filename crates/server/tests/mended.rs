@@ -117,3 +117,73 @@ async fn a_field_of_one_line_is_one_line_and_a_message_keeps_its_lines() {
     assert_eq!((fields.occurred_at.as_deref(), fields.message.as_deref()), (Some("2026-03-02 09:15:04Z"), Some("a\n\tb")));
     assert_eq!(fields.original["contact.phone"], "+49\t30\n1");
 }
+
+/// Pairs that read alike and are two: what could not be read stood in another place.
+fn swapped() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let json = |text: &str| text.as_bytes().to_vec();
+    let part = |name: &[u8], value: &[u8]| [b"--XX\r\nContent-Disposition: form-data; name=\"".as_slice(), name, b"\"\r\n\r\n", value, b"\r\n"].concat();
+    let parts = |x: &[u8], y: &[u8]| [part(b"id", b"s"), part(b"x", x), part(b"y", y), b"--XX--\r\n".to_vec()].concat();
+    let seen = "\u{FFFD}".as_bytes();
+    let utf_16 = |x: u16, y: u16| {
+        let text: Vec<u16> = r#"{"id":"s","x":""#.encode_utf16().chain([x]).chain(r#"","y":""#.encode_utf16()).chain([y]).chain("\"}".encode_utf16()).collect();
+        text.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>()
+    };
+    vec![
+        (JSON, json(r#"{"id":"s","x":"\ud800","y":"\ufffd"}"#), json(r#"{"id":"s","x":"\ufffd","y":"\ud800"}"#)),
+        (JSON, json(r#"{"id":"s","x":"\ud800","y":"\ufffd"}"#), json(r#"{"id":"s","y":"\ud800","x":"\ufffd"}"#)),
+        (JSON, json(r#"{"id":"s","x":"\ud800 \ufffd"}"#), json(r#"{"id":"s","x":"\ufffd \ud800"}"#)),
+        (JSON, b"{\"id\":\"s\",\"x\":\"\xFF \xEF\xBF\xBD\"}".to_vec(), b"{\"id\":\"s\",\"x\":\"\xEF\xBF\xBD \xFF\"}".to_vec()),
+        (JSON, json(r#"{"id":"s","x":1,"\ud800":1,"\ufffd":2}"#), json(r#"{"id":"s","x":1,"\ufffd":1,"\ud800":2}"#)),
+        (JSON, utf_16(0xD800, 0xFFFD), utf_16(0xFFFD, 0xD800)),
+        (FORM, json("id=s&x=%ff&y=%EF%BF%BD"), json("id=s&x=%EF%BF%BD&y=%ff")),
+        (FORM, b"id=s&x=\xFF&y=%EF%BF%BD".to_vec(), b"id=s&x=%EF%BF%BD&y=\xFF".to_vec()),
+        (FORM, json("id=s&x=1&%ff=1&%EF%BF%BD=2"), json("id=s&x=1&%EF%BF%BD=1&%ff=2")),
+        ("multipart/form-data; boundary=XX", parts(b"\xFF", seen), parts(seen, b"\xFF")),
+        ("text/plain", b"a \xFF \xEF\xBF\xBD".to_vec(), b"a \xEF\xBF\xBD \xFF".to_vec()),
+    ]
+}
+
+#[tokio::test]
+async fn i4_what_could_not_be_read_counts_with_its_place() {
+    for (kind, one, other) in swapped() {
+        let world = world().await;
+        let shown = String::from_utf8_lossy(&one).into_owned();
+        if kind != "text/plain" {
+            assert_eq!(send(&world, "web", kind, &one).await["verdict"], "accepted", "{shown}");
+            assert_eq!(send(&world, "web", kind, &one).await["verdict"], "redelivery", "{shown}");
+            assert_eq!(send(&world, "web", kind, &other).await["verdict"], "conflict", "{shown}");
+        }
+        // The same without an id: by content they are two.
+        let world = World::with(&SOURCE.replace("submission = \"/id\"", "submission = \"/none\"").replace("\"/x\"", "\"/x\", \"/text\"")).await;
+        let one = entered(&world, "web", kind, &one).await;
+        let other = entered(&world, "web", kind, &other).await;
+        assert_ne!(one.enquiry.key, other.enquiry.key, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn i4_the_same_inside_of_embedded_text_and_in_lines() {
+    let world = world().await;
+    let raw = |inner: &str| serde_json::json!({ "raw": inner }).to_string();
+    let one = raw(r#"{"id":"r1","m":"\ud800","y":"\ufffd"}"#);
+    let dossier = entered(&world, "raw", JSON, one.as_bytes()).await;
+    assert_eq!(dossier.deliveries[0].repairs.get("lone_surrogate"), Some(&1), "what was mended inside is counted");
+    let other = raw(r#"{"id":"r1","y":"\ud800","m":"\ufffd"}"#);
+    assert_eq!(send(&world, "raw", JSON, other.as_bytes()).await["verdict"], "conflict");
+    let lines = |x: &str, y: &str| format!("{{\"id\":\"n1\",\"x\":\"{x}\",\"y\":\"{y}\"}}\n");
+    let kind = "application/x-ndjson";
+    entered(&world, "web", kind, lines("\\ud800", "\\ufffd").as_bytes()).await;
+    assert_eq!(send(&world, "web", kind, lines("\\ufffd", "\\ud800").as_bytes()).await["verdict"], "conflict");
+}
+
+#[tokio::test]
+async fn embedded_text_that_cannot_be_read_is_named() {
+    let world = world().await;
+    let deep = format!(r#"{{"id":{}{}}}"#, "[".repeat(300), "]".repeat(300));
+    for inner in ["{broken canary", deep.as_str(), "canary"] {
+        let answer = send(&world, "raw", JSON, serde_json::json!({ "raw": inner }).to_string().as_bytes()).await;
+        assert_eq!(answer["verdict"], "quarantined");
+        let reason = answer["reason"].as_str().unwrap();
+        assert!(reason.contains("/raw") && reason.contains("could not be read") && !reason.contains("canary"), "{reason}");
+    }
+}

@@ -41,6 +41,8 @@ pub struct Body {
     pub repairs: Repairs,
     /// The files that stood in it, in order.
     pub files: Vec<File>,
+    /// The same, read with marks where something was lost ([`domain::tree::marks`]); `None` if nothing was.
+    pub marked: Option<Content>,
 }
 
 /// The lines of a body that is read line by line, each with what had to be mended in it.
@@ -83,7 +85,9 @@ pub fn read(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &
             repairs.join(line);
         }
     }
-    Ok(Body { content, repairs, files })
+    let marked = || self::content(&media, &bytes, &mut Vec::new(), &mut Repairs::marking()).ok();
+    let marked = repairs.is_lossy().then(marked).flatten();
+    Ok(Body { content, repairs, files, marked })
 }
 
 /// What a body is taken for.
@@ -124,7 +128,7 @@ fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Rep
     let form = bytes.strip_prefix(MARK).unwrap_or(bytes);
     if declared == Some(Kind::Multipart) || multipart::is_plainly(form) {
         let is_called_otherwise = declared != Some(Kind::Multipart);
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         match multipart::read(media.boundary.as_deref().filter(|_| !is_called_otherwise), form, &mut own) {
             Ok((tree, read)) => {
                 repairs.add(Repair::Type, u32::from(is_called_otherwise));
@@ -174,7 +178,7 @@ fn other(declared: Option<Kind>, text: &str, bytes: &[u8], repairs: &mut Repairs
         return Some(json::read_lines(text, bytes, repairs).map(Content::Lines));
     }
     if looks_like_json && !matches!(declared, Some(Kind::Json | Kind::Lines)) {
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         return match json::read(text, &mut own) {
             Ok(tree) => {
                 repairs.one(Repair::Type);
@@ -197,7 +201,7 @@ fn other(declared: Option<Kind>, text: &str, bytes: &[u8], repairs: &mut Repairs
 fn lines(text: &str, bytes: &[u8], repairs: &mut Repairs) -> Result<Content, Unreadable> {
     let is_one_line = !text.trim_ascii().contains('\n');
     if !is_one_line || text.trim_ascii_start().starts_with('[') {
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         if let Ok(tree) = json::read(text, &mut own) {
             repairs.one(Repair::Type);
             repairs.join(&own);

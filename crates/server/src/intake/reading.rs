@@ -3,6 +3,8 @@
 //! One item that cannot be understood is quarantined beside the others, which are entered. Why an item is set aside is told
 //! without any of its values (I12).
 
+use std::borrow::Cow;
+
 use domain::digest::BookSecret;
 use domain::enquiry::Attachment;
 use domain::identity::{Basis, Candidate, Headers, Identity, Rule, Sent};
@@ -36,19 +38,22 @@ pub(super) struct Reader<'a> {
 
 /// A body's items as they are read, and the blobs of the files that came with them.
 #[derive(Default)]
-struct Read {
-    items: Vec<Item>,
-    files: Vec<Blob>,
+pub(super) struct Read {
+    pub(super) items: Vec<Item>,
+    pub(super) files: Vec<Blob>,
+    /// What had to be mended for all of it to be read.
+    pub(super) repairs: Repairs,
 }
 
 impl Read {
     fn aside(item: Item) -> Self {
-        Self { items: vec![item], files: Vec::new() }
+        Self { items: vec![item], ..Self::default() }
     }
 
     fn add(&mut self, other: Self) {
         self.items.extend(other.items);
         self.files.extend(other.files);
+        self.repairs.join(&other.repairs);
     }
 }
 
@@ -57,23 +62,30 @@ impl Read {
 struct Around<'a> {
     /// The whole body, where a sender may have put its mark for tests.
     whole: &'a Tree,
-    repairs: &'a Repairs,
+    /// The item, read with marks where something was lost.
+    marked: Option<&'a Tree>,
 }
 
 impl Reader<'_> {
     /// The items of a body, never none, and the blobs that their attachments name. A body's files belong to its one item; of
     /// a body that is split they stay in the raw body.
-    pub(super) fn items(&self, body: Result<Body, Unreadable>) -> (Vec<Item>, Vec<Blob>) {
-        let read = match body {
-            Ok(Body { content: Content::One(tree), repairs, files }) => self.one(&tree, &repairs, files),
-            Ok(Body { content: Content::Lines(lines), .. }) => self.lines(&lines),
-            Err(why) => Read::aside(quarantined(why.to_string())),
+    pub(super) fn items(&self, body: Result<Body, Unreadable>) -> Read {
+        let Body { content, repairs, files, marked } = match body {
+            Ok(body) => body,
+            Err(why) => return Read::aside(quarantined(why.to_string())),
         };
-        (read.items, read.files)
+        let mut read = match (content, marked) {
+            (Content::One(tree), Some(Content::One(marked))) => self.one(&tree, Some(&marked), files),
+            (Content::One(tree), _) => self.one(&tree, None, files),
+            (Content::Lines(lines), Some(Content::Lines(marked))) => self.lines(&lines, Some(&marked)),
+            (Content::Lines(lines), _) => self.lines(&lines, None),
+        };
+        read.repairs.join(&repairs);
+        read
     }
 
-    fn one(&self, body: &Tree, repairs: &Repairs, files: Vec<File>) -> Read {
-        let around = Around { whole: body, repairs };
+    fn one(&self, body: &Tree, marked: Option<&Tree>, files: Vec<File>) -> Read {
+        let around = Around { whole: body, marked };
         match &self.source.items {
             Some(pattern) => self.split(body, pattern, around),
             None if matches!(body, Tree::List(_)) => {
@@ -91,8 +103,12 @@ impl Reader<'_> {
         if let Some(many) = too_many(parts.len()) {
             return Read::aside(many);
         }
+        // Read with marks, a body falls into the same items; if it does not, all that was lost counts for each.
+        let marked = around.marked.map(|marked| map::split(marked, pattern)).filter(|marked| marked.len() == parts.len());
         let mut read = Read::default();
-        for part in parts {
+        for (n, part) in parts.into_iter().enumerate() {
+            let own = marked.as_ref().and_then(|marked| marked.get(n)?.as_ref().ok().copied());
+            let around = Around { marked: own.or(around.marked), ..around };
             read.add(match part {
                 Ok(item) => self.item(item, around, Vec::new()),
                 Err(path) => Read::aside(quarantined(format!("`items` finds nothing at {path}"))),
@@ -102,7 +118,7 @@ impl Reader<'_> {
     }
 
     /// A line is an item, or holds some: `items` counts from the list of all lines, so its first step is `*`.
-    fn lines(&self, lines: &Lines) -> Read {
+    fn lines(&self, lines: &Lines, marked: Option<&Lines>) -> Read {
         if let Some(many) = too_many(lines.len()) {
             return Read::aside(many);
         }
@@ -112,7 +128,7 @@ impl Reader<'_> {
             Some(_) => return Read::aside(quarantined("the body is read line by line: `items` must begin with `/*`")),
         };
         let mut read = Read::default();
-        for (line, repairs) in lines {
+        for (n, (line, _)) in lines.iter().enumerate() {
             let line = match line {
                 Ok(line) => line,
                 Err(why) => {
@@ -120,7 +136,8 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            let around = Around { whole: line, repairs };
+            let marked = marked.and_then(|marked| marked.get(n)?.0.as_ref().ok());
+            let around = Around { whole: line, marked };
             read.add(match &below {
                 None => self.item(line, around, Vec::new()),
                 Some(pattern) => self.split(line, pattern, around),
@@ -139,14 +156,15 @@ impl Reader<'_> {
         if !matches!(item, Tree::Map(_)) {
             return Read::aside(quarantined("the item is no object"));
         }
-        match self.proposal(item, around.repairs) {
+        let mut repairs = Repairs::default();
+        match self.proposal(item, around.marked, &mut repairs) {
             Ok((mut proposal, attached)) => {
                 let attached = files.into_iter().map(Attached::Here).chain(attached).take(ATTACHMENTS_MAX);
                 let mut blobs = Vec::new();
                 proposal.fields.attachments = attached.map(|attached| self.attachment(attached, &mut blobs)).collect();
-                Read { items: vec![Item::Enquiry(Box::new(proposal))], files: blobs }
+                Read { items: vec![Item::Enquiry(Box::new(proposal))], files: blobs, repairs }
             }
-            Err(why) => Read::aside(quarantined(why)),
+            Err(why) => Read { repairs, ..Read::aside(quarantined(why)) },
         }
     }
 
@@ -165,16 +183,24 @@ impl Reader<'_> {
     }
 
     /// The enquiry that an item would be with what the mapping finds attached, or why it cannot be one.
-    fn proposal(&self, item: &Tree, repairs: &Repairs) -> Result<(Proposal, Vec<Attached>), String> {
+    fn proposal(&self, item: &Tree, marked: Option<&Tree>, repairs: &mut Repairs) -> Result<(Proposal, Vec<Attached>), String> {
         let source = self.source;
+        let (opened, inside) = item.opened_mended(&source.rule.embedded);
+        repairs.add_mended(&inside.mended);
         // What was replaced elsewhere in the body says nothing of this item.
-        let lost = repairs.lost_digest().filter(|_| item.has(char::REPLACEMENT_CHARACTER));
-        let (opened, lost_inside) = item.opened(&source.rule.embedded);
-        let is_damaged = lost.is_some() || !lost_inside.is_empty();
+        let marked = match marked.filter(|_| item.has(char::REPLACEMENT_CHARACTER)) {
+            Some(marked) => Some(Cow::Borrowed(marked)),
+            None => (inside.mended.surrogates > 0).then(|| Cow::Owned(item.marked())),
+        };
+        let lost = |rule: &Rule| marked.as_ref().and_then(|marked| marked.opened_marked(&rule.embedded).lost(&rule.volatile));
+        let is_damaged = marked.as_ref().is_some_and(|marked| marked.opened_marked(&source.rule.embedded).lost(&[]).is_some());
         let Mapped { mut fields, notes, mut ambiguous, attached } = map::fields(&source.map, &opened, self.headers, is_damaged);
         fields.timestamp = fields.occurred_at.as_deref().and_then(|sent| source.rule.instant(sent)).map(|at| at.to_string());
         fields.channel.get_or_insert_with(|| source.channel.clone());
-        let read = |rule: &Rule| rule.read_mended(&source.id, Sent { body: item, lost }, self.headers, &fields, self.secret);
+        let read = |rule: &Rule| {
+            let lost = lost(rule);
+            rule.read_mended(&source.id, Sent { body: item, lost: lost.as_ref() }, self.headers, &fields, self.secret)
+        };
         // What an earlier version cannot read it never entered, so there is nothing to be found under it.
         let earlier: Vec<Identity> = source.earlier.iter().filter_map(|rule| read(rule).ok()).collect();
         let identity = match read(&source.rule) {
@@ -182,6 +208,7 @@ impl Reader<'_> {
             // A body of the shape that an earlier version knew: its id says which event it is (I8).
             not_understood => match earlier.iter().find(|earlier| earlier.key.basis == Basis::Submission) {
                 Some(known) => known.clone(),
+                None if !inside.unread.is_empty() => return Err(not_opened(&inside.unread)),
                 None => return Err(not_understood.map_or_else(|why| why.to_string(), |_| NOTHING_FOUND.to_owned())),
             },
         };
@@ -217,6 +244,12 @@ impl Reader<'_> {
         };
         Ok((proposal, attached))
     }
+}
+
+/// The places are the operator's own words.
+fn not_opened(places: &[Pointer]) -> String {
+    let places: Vec<String> = places.iter().map(Pointer::to_string).collect();
+    format!("the text at {} is `embedded`, and could not be read: it is no JSON, or nests too deep", places.join(", "))
 }
 
 fn too_many(items: usize) -> Option<Item> {
