@@ -187,3 +187,77 @@ async fn embedded_text_that_cannot_be_read_is_named() {
         assert!(reason.contains("/raw") && reason.contains("could not be read") && !reason.contains("canary"), "{reason}");
     }
 }
+
+#[tokio::test]
+async fn of_a_repeated_member_above_a_batchs_items_all_are_split() {
+    let world = world().await;
+    let body = br#"{"entries":[{"id":"i81","message":"a"}],"entries":[{"id":"i91","message":"b"},{"id":"i92","message":"c"}]}"#;
+    send(&world, "batch", JSON, body).await;
+    for id in ["i81", "i91", "i92"] {
+        assert_eq!(world.dossier(&format!("batch:submission:{id}")).await.enquiry.key.to_string(), format!("batch:submission:{id}"));
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_content_encoding_on_a_plain_body_is_passed_over() {
+    let world = world().await;
+    let encoded = async |encoding: &str, body: &[u8]| {
+        world.deliver("web", &[("content-type", JSON), ("content-encoding", encoding)], body).await
+    };
+    for (n, encoding) in ["utf-8", "br", "gzip, br", "gzip", "a, b, c, d", "canary"].iter().enumerate() {
+        let answer = encoded(encoding, format!(r#"{{"id":"c{n}","message":"m{n}"}}"#).as_bytes()).await;
+        assert_eq!(answer["verdict"], "accepted", "{encoding}: {answer}");
+        assert!(world.dossier(&format!("web:submission:c{n}")).await.deliveries[0].repairs["declared_encoding"] >= 1);
+    }
+    for (encoding, named) in [("br", "br"), ("canarymail", "something unknown")] {
+        let answer = encoded(encoding, b"\x8b\x05\x80\xff\x00\x01\x03").await;
+        assert_eq!(answer["reason"], format!("the body is compressed with {named}, which is not read: kept for later"));
+    }
+}
+
+#[tokio::test]
+async fn i12_a_reason_says_nothing_of_a_headers_own_words() {
+    let world = world().await;
+    for kind in ["application/canarymail@ex.com", "text/canary; charset=canary", "canary", "multipart/canary"] {
+        for body in [b"no form".as_slice(), b"<a/>", b"{", b"\x00\xff"] {
+            let answer = send(&world, "web", kind, body).await;
+            assert_eq!(answer["verdict"], "quarantined", "{kind}");
+            assert!(!answer["reason"].as_str().unwrap().contains("canary"), "{answer}");
+        }
+    }
+    assert!(send(&world, "web", "application/xml", b"<a/>").await["reason"].as_str().unwrap().contains("application/xml"));
+}
+
+#[tokio::test]
+async fn parts_of_a_form_are_decoded_and_a_long_boundary_is_one() {
+    let world = world().await;
+    let boundary = "b".repeat(250);
+    let kind = format!("multipart/form-data; boundary={boundary}");
+    let part = |header: &str, content: &[u8]| [format!("--{boundary}\r\nContent-Disposition: form-data; {header}\r\n\r\n").as_bytes(), content, b"\r\n"].concat();
+    let wide: Vec<u8> = "\u{FEFF}Zoë".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let mut body = part("name=\"id\"; name=\"other\"", b"p1");
+    body.extend(part("name=\"name\"\r\nContent-Type: text/plain; charset=utf-16", &wide));
+    body.extend(part("name=\"message\"\r\nContent-Transfer-Encoding: base64", b"NDAgY2hh\r\naXJz"));
+    body.extend(part("name=\"phone\"\r\nContent-Transfer-Encoding: Quoted-Printable", b"=2B49 =\r\n30"));
+    body.extend(part("name=\"x\"\r\nContent-Transfer-Encoding: base64", b"no base64!"));
+    body.extend(format!("--{boundary}--\r\n").bytes());
+    let dossier = entered(&world, "web", &kind, &body).await;
+    let fields = dossier.enquiry.fields.unwrap();
+    assert_eq!((fields.contact.name.as_deref(), fields.contact.phone.as_deref()), (Some("Zoë"), Some("+49 30")));
+    assert_eq!(fields.message.as_deref(), Some("40 chairs\nno base64!"));
+    let repairs = &dossier.deliveries[0].repairs;
+    for (kind, count) in [("byte_order_mark", 1), ("transcoded", 1), ("part_encoding", 2), ("repeated_name", 1)] {
+        assert_eq!(repairs.get(kind), Some(&count), "{kind}");
+    }
+    let longer = format!("multipart/form-data; boundary={}", "b".repeat(301));
+    let reason = send(&world, "web", &longer, b"no form").await["reason"].clone();
+    assert!(reason.as_str().unwrap().contains("longer than 300 bytes"), "{reason}");
+}
+
+#[tokio::test]
+async fn utf_16_with_a_stray_last_byte_is_read() {
+    let world = world().await;
+    let wide: Vec<u8> = "\u{FEFF}{\"id\":\"w1\",\"message\":\"m\"}".encode_utf16().flat_map(u16::to_be_bytes).chain([b'\n']).collect();
+    let dossier = entered(&world, "web", JSON, &wide).await;
+    assert_eq!(dossier.deliveries[0].repairs.get("undecodable"), Some(&1));
+}

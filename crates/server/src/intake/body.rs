@@ -223,9 +223,29 @@ fn not_read(essence: &str) -> Unreadable {
     Unreadable::because(match essence {
         "" => "the body has no content type, and is no JSON object or list".to_owned(),
         "application/octet-stream" => format!("the body is {essence}, and is no JSON object or list"),
-        other => format!("bodies of type {other} are not read yet: kept for later"),
+        known if NAMED.contains(&known) => format!("bodies of type {known} are not read yet: kept for later"),
+        _ => "bodies of an unknown type are not read: kept for later".to_owned(),
     })
 }
+
+/// The types that a reason may name. A header's own words may be anything, and a reason is never erased (I12).
+const NAMED: [&str; 15] = [
+    "application/xml",
+    "text/xml",
+    "application/soap+xml",
+    "application/atom+xml",
+    "application/rss+xml",
+    "text/html",
+    "application/xhtml+xml",
+    "text/csv",
+    "message/rfc822",
+    "multipart/mixed",
+    "multipart/alternative",
+    "multipart/related",
+    "application/pdf",
+    "application/zip",
+    "application/msgpack",
+];
 
 /// Whether a NUL may stand in what was read: as a byte, or escaped in one of the ways that are undone.
 fn may_hold_nul(bytes: &[u8]) -> bool {

@@ -176,7 +176,8 @@ pub fn is_true(place: &Place, body: &Tree, headers: &Headers) -> bool {
 /// The items of a batch, in the body's order.
 ///
 /// `Err` names a place where the body is not what the pattern expects, so that a part of it that cannot be reached is
-/// quarantined and not passed over. An empty list has no items, and no error.
+/// quarantined and not passed over. An empty list has no items, and no error. Of a member that stands more than once on the way
+/// to the items, all are split.
 pub fn split<'a>(body: &'a Tree, pattern: &Pointer) -> Vec<Result<&'a Tree, String>> {
     let mut found = vec![Ok((String::new(), body))];
     for token in &pattern.0 {
@@ -201,6 +202,11 @@ fn below<'a>(path: &str, tree: &'a Tree, token: &str) -> Vec<Part<'a>> {
         ("*", Tree::Map(members)) => members.iter().map(|(_, value)| Ok((format!("{path}/*"), value))).collect(),
         _ => {
             let path = format!("{path}/{}", token.replace('~', "~0").replace('/', "~1"));
+            // A member that stands more than once: the items of all of them were sent.
+            if let Tree::Map(members) = tree {
+                let all: Vec<Part<'_>> = members.iter().filter(|(name, _)| name == token).map(|(_, value)| Ok((path.clone(), value))).collect();
+                return if all.is_empty() { vec![Err(path)] } else { all };
+            }
             vec![tree.get(token).map(|value| (path.clone(), value)).ok_or(path)]
         }
     }

@@ -23,6 +23,19 @@ pub(super) fn of_body<'a>(bytes: &'a [u8], declared: Option<&str>, repairs: &mut
     }
 }
 
+/// The text of a field that may be in UTF-16 by itself, with its mark.
+pub(super) fn of_field<'a>(bytes: &'a [u8], declared: Option<&str>, repairs: &mut Repairs) -> Cow<'a, str> {
+    let is_wide = |encoding: &'static Encoding| encoding == UTF_16LE || encoding == UTF_16BE;
+    let said = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+    match Encoding::for_bom(bytes).filter(|(encoding, _)| is_wide(encoding) && said.is_none_or(is_wide)) {
+        Some((encoding, length)) => {
+            repairs.one(Repair::ByteOrderMark);
+            decoded(encoding, &bytes[length..], repairs)
+        }
+        None => of_part(bytes, declared, repairs),
+    }
+}
+
 /// The text of a part of a body, e.g. of one field of a form.
 pub(super) fn of_part<'a>(bytes: &'a [u8], declared: Option<&str>, repairs: &mut Repairs) -> Cow<'a, str> {
     let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes())).filter(|encoding| *encoding != UTF_8);

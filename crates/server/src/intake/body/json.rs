@@ -11,6 +11,7 @@ const LINES_MAX: usize = 100_000;
 /// Reads one JSON object or list. NULs behind it are what a program left that ends its texts with one.
 pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable> {
     let body = text.trim_end_matches('\0');
+    let body = if repairs.count(Repair::Transcoded) > 0 { without_stray(body) } else { body };
     let read = if repairs.is_marking() { Tree::from_json_marked(body).map(|tree| (tree, Mended::default())) } else { Tree::from_json_mended(body) };
     let (tree, mended) = read.map_err(|e| Unreadable::because(format!("the body is {e}")))?;
     match &tree {
@@ -23,6 +24,13 @@ pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable
     repairs.add_mended(&mended);
     repairs.add(Repair::RepeatedName, tree.repeats());
     Ok(tree)
+}
+
+/// The text without what a stray last byte behind UTF-16 was replaced by; it was counted there.
+fn without_stray(text: &str) -> &str {
+    let Some((before, behind)) = text.rsplit_once(char::REPLACEMENT_CHARACTER) else { return text };
+    let is_last = behind.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'.');
+    if is_last && before.ends_with(['}', ']', '\r', '\n', ' ', '\t']) { before } else { text }
 }
 
 /// Whether a text that is not one JSON value is several, a line each: its first line is an object, and its second begins as

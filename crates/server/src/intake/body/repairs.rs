@@ -20,6 +20,8 @@ pub enum Repair {
     Encoding,
     /// A NUL stands in a name or a text: fields have U+FFFD there.
     Nul,
+    /// A part of a form stood in Base64 or as quoted-printable, and was decoded.
+    PartEncoding,
     /// A member repeats the name of one before it: the last counts.
     RepeatedName,
     /// Half of a surrogate pair was replaced by U+FFFD.
@@ -42,6 +44,7 @@ impl Repair {
             Self::Control => "control_character",
             Self::Encoding => "declared_encoding",
             Self::Nul => "nul",
+            Self::PartEncoding => "part_encoding",
             Self::RepeatedName => "repeated_name",
             Self::Surrogate => "lone_surrogate",
             Self::Transcoded => "transcoded",
