@@ -121,7 +121,9 @@ async fn a_field_of_one_line_is_one_line_and_a_message_keeps_its_lines() {
 /// Pairs that read alike and are two: what could not be read stood in another place.
 fn swapped() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let json = |text: &str| text.as_bytes().to_vec();
-    let part = |name: &[u8], value: &[u8]| [b"--XX\r\nContent-Disposition: form-data; name=\"".as_slice(), name, b"\"\r\n\r\n", value, b"\r\n"].concat();
+    let part = |name: &[u8], value: &[u8]| {
+        [b"--XX\r\nContent-Disposition: form-data; name=\"".as_slice(), name, b"\"\r\n\r\n", value, b"\r\n"].concat()
+    };
     let parts = |x: &[u8], y: &[u8]| [part(b"id", b"s"), part(b"x", x), part(b"y", y), b"--XX--\r\n".to_vec()].concat();
     let seen = "\u{FFFD}".as_bytes();
     let utf_16 = |x: u16, y: u16| {
@@ -154,7 +156,8 @@ async fn i4_what_could_not_be_read_counts_with_its_place() {
             assert_eq!(send(&world, "web", kind, &other).await["verdict"], "conflict", "{shown}");
         }
         // The same without an id: by content they are two.
-        let world = World::with(&SOURCE.replace("submission = \"/id\"", "submission = \"/none\"").replace("\"/x\"", "\"/x\", \"/text\"")).await;
+        let world =
+            World::with(&SOURCE.replace("submission = \"/id\"", "submission = \"/none\"").replace("\"/x\"", "\"/x\", \"/text\"")).await;
         let one = entered(&world, "web", kind, &one).await;
         let other = entered(&world, "web", kind, &other).await;
         assert_ne!(one.enquiry.key, other.enquiry.key, "{shown}");
@@ -201,9 +204,8 @@ async fn of_a_repeated_member_above_a_batchs_items_all_are_split() {
 #[tokio::test]
 async fn a_wrong_content_encoding_on_a_plain_body_is_passed_over() {
     let world = world().await;
-    let encoded = async |encoding: &str, body: &[u8]| {
-        world.deliver("web", &[("content-type", JSON), ("content-encoding", encoding)], body).await
-    };
+    let encoded =
+        async |encoding: &str, body: &[u8]| world.deliver("web", &[("content-type", JSON), ("content-encoding", encoding)], body).await;
     for (n, encoding) in ["utf-8", "br", "gzip, br", "gzip", "a, b, c, d", "canary"].iter().enumerate() {
         let answer = encoded(encoding, format!(r#"{{"id":"c{n}","message":"m{n}"}}"#).as_bytes()).await;
         assert_eq!(answer["verdict"], "accepted", "{encoding}: {answer}");
@@ -233,7 +235,9 @@ async fn parts_of_a_form_are_decoded_and_a_long_boundary_is_one() {
     let world = world().await;
     let boundary = "b".repeat(250);
     let kind = format!("multipart/form-data; boundary={boundary}");
-    let part = |header: &str, content: &[u8]| [format!("--{boundary}\r\nContent-Disposition: form-data; {header}\r\n\r\n").as_bytes(), content, b"\r\n"].concat();
+    let part = |header: &str, content: &[u8]| {
+        [format!("--{boundary}\r\nContent-Disposition: form-data; {header}\r\n\r\n").as_bytes(), content, b"\r\n"].concat()
+    };
     let wide: Vec<u8> = "\u{FEFF}Zoë".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let mut body = part("name=\"id\"; name=\"other\"", b"p1");
     body.extend(part("name=\"name\"\r\nContent-Type: text/plain; charset=utf-16", &wide));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use crate::identity::content::composed;
+use serde::{Deserialize, Serialize};
 
 use super::Attachment;
 

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::content::composed;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::tree::{Pointer, Tree};
 

@@ -197,7 +197,11 @@ impl Rule {
             EventTime::Unreadable => return Err(Unidentified::UnreadableTime(rule.at.to_string())),
         };
         let mut value = vec![instant, self.contact_part(reading)];
-        value.extend(rule.with.iter().map(|place| place.leaf(reading.body, reading.headers).map(|text| composed(text).into_owned()).unwrap_or_default()));
+        value.extend(
+            rule.with
+                .iter()
+                .map(|place| place.leaf(reading.body, reading.headers).map(|text| composed(text).into_owned()).unwrap_or_default()),
+        );
         // Two events of one person may share a minute: identical content is a redelivery, other content another event.
         if precision.is_coarse() {
             value.push(short(&reading.content));

@@ -59,8 +59,7 @@ impl Engine {
             effects: effects.iter().map(|effect| (effect.clone(), NEW)).collect(),
             reviews: step.reviews.clone(),
         });
-        let planned =
-            |effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None };
+        let planned = |effect| EffectChange { effect, version: None, fence: None, keep_lease: false, take_until: None, lock: None };
         step.effects = effects.into_iter().map(planned).collect();
         step.enquiries.push(EnquiryChange { enquiry, version, fence: Some(fence), due: None });
         let begun = begun.map(|mut work| {

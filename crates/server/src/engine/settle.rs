@@ -85,7 +85,14 @@ impl Engine {
             let facts = Facts::new().maybe("why", reason(&effect));
             step.entries.push(entries::of_effect(at, &effect, &kind, ENGINE, facts));
             step.effects.retain(|c| c.effect.id != effect.id);
-            step.effects.push(EffectChange { effect, version: Some(version), fence: None, keep_lease: false, take_until: None, lock: None });
+            step.effects.push(EffectChange {
+                effect,
+                version: Some(version),
+                fence: None,
+                keep_lease: false,
+                take_until: None,
+                lock: None,
+            });
         }
         self.ask_person(case, &effects, step);
         follow_standing(case, &effects, step);

@@ -41,7 +41,14 @@ impl Work {
 
     /// The change of the effect as it stands now.
     pub(super) fn change(&self, keep_lease: bool, lock: Option<String>) -> EffectChange {
-        EffectChange { effect: self.effect.clone(), version: Some(self.version), fence: Some(self.fence), keep_lease, take_until: None, lock }
+        EffectChange {
+            effect: self.effect.clone(),
+            version: Some(self.version),
+            fence: Some(self.fence),
+            keep_lease,
+            take_until: None,
+            lock,
+        }
     }
 
     /// What the target is asked, for the step at hand.

@@ -39,7 +39,8 @@ pub(super) fn fields(mapping: &Mapping, body: &Tree, headers: &Headers, is_damag
             continue;
         }
         let is_number = field == "contact.phone";
-        let doubts = places.iter().filter(|_| is_certain(field)).filter_map(|place| Ambiguity::at(field, place, body, is_damaged, is_number));
+        let doubts =
+            places.iter().filter(|_| is_certain(field)).filter_map(|place| Ambiguity::at(field, place, body, is_damaged, is_number));
         mapped.ambiguous.extend(doubts);
         let texts: Vec<String> = places.iter().filter_map(|place| text(field, place, body, headers, &mut mapped.notes)).collect();
         if texts.is_empty() {
@@ -204,7 +205,8 @@ fn below<'a>(path: &str, tree: &'a Tree, token: &str) -> Vec<Part<'a>> {
             let path = format!("{path}/{}", token.replace('~', "~0").replace('/', "~1"));
             // A member that stands more than once: the items of all of them were sent.
             if let Tree::Map(members) = tree {
-                let all: Vec<Part<'_>> = members.iter().filter(|(name, _)| name == token).map(|(_, value)| Ok((path.clone(), value))).collect();
+                let all: Vec<Part<'_>> =
+                    members.iter().filter(|(name, _)| name == token).map(|(_, value)| Ok((path.clone(), value))).collect();
                 return if all.is_empty() { vec![Err(path)] } else { all };
             }
             vec![tree.get(token).map(|value| (path.clone(), value)).ok_or(path)]

@@ -21,7 +21,7 @@ pub mod source;
 mod tests;
 
 pub use answer::Answer;
-pub use arrive::{Intake, Raw, Refusal, Place, Worker};
+pub use arrive::{Intake, Place, Raw, Refusal, Worker};
 pub use map::Mapping;
 pub use replay::ReplayError;
 pub use routes::router;

@@ -69,7 +69,7 @@ impl Intake {
         let reader = Reader { source, headers: &headers, arrived, now, secret, entropy };
         let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &bytes, source.body_max);
         let Read { items, files, repairs } = reader.items(read);
-    let repairs = repairs.on_record();
+        let repairs = repairs.on_record();
         let items = only_open(&kept, items, as_separate)?;
         let body = blob(bytes, entropy);
         // What was made of it before is the store's to leave out.

@@ -91,7 +91,8 @@ impl Book {
         let body = Blob { nonce, bytes: message.as_bytes().to_vec() };
         let delivery = delivery(DeliveryId::draw(NOW, &self.entropy), source, &body);
         let items = vec![Item::Enquiry(Box::new(proposal))];
-        let receipt = self.store.accept(Arrival { delivery, body, files: vec![], items, by: None, undoes: None, take_until: None }).await.unwrap();
+        let receipt =
+            self.store.accept(Arrival { delivery, body, files: vec![], items, by: None, undoes: None, take_until: None }).await.unwrap();
         receipt.items.into_iter().next().unwrap()
     }
 }

@@ -73,7 +73,11 @@ pub(super) async fn files_are_kept_with_the_enquiry_that_they_came_with_and_once
         let digest = arrival.files[0].digest();
         let record = store.accept(arrival).await.unwrap().items.remove(0);
         assert_eq!(record.verdict, verdict);
-        assert_eq!(store.blob(&digest, record.enquiry.as_ref()).await.unwrap().map(|file| file.bytes), is_kept.then(|| b"%PDF".to_vec()), "{verdict:?}");
+        assert_eq!(
+            store.blob(&digest, record.enquiry.as_ref()).await.unwrap().map(|file| file.bytes),
+            is_kept.then(|| b"%PDF".to_vec()),
+            "{verdict:?}"
+        );
         let entries = store.journal_after(None, 99).await.unwrap();
         assert_eq!(entries.iter().any(|entry| entry.blobs.contains(&digest)), is_kept, "{verdict:?}");
     }

@@ -237,7 +237,9 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
 fn put_blob(txn: &Txn<'_>, blob: &Blob, of: Option<&EnquiryId>, alone: bool, at: UtcMs) -> Result<(), Error> {
     let (digest, enquiry) = (blob.digest(), of.map(|id| txn.number(id)).transpose()?);
     let digest = digest.as_bytes().as_slice();
-    if enquiry.is_some() && run(txn, "UPDATE blobs SET enquiry = ?2 WHERE digest = ?1 AND alone AND enquiry IS NULL", (digest, enquiry))? > 0 {
+    if enquiry.is_some()
+        && run(txn, "UPDATE blobs SET enquiry = ?2 WHERE digest = ?1 AND alone AND enquiry IS NULL", (digest, enquiry))? > 0
+    {
         return Ok(());
     }
     let sql = "SELECT 1 FROM blobs WHERE enquiry = ?2 AND digest = ?1 UNION ALL SELECT 1 FROM blobs WHERE digest = ?1 AND alone";

@@ -180,10 +180,7 @@ async fn jobs(root: &Path, count: u64) -> Result<Jobs, CliError> {
     let crm = Crm::open().await?;
     let part = Part::start(root, "jobs", working(Some(crm.address), None)).await?;
     let watch = Watch::start();
-    let (posted, ()) = tokio::join!(
-        post(&part, "j", 64, Duration::from_secs(3600), count, Arc::default()),
-        crm.wait_until_read(count)
-    );
+    let (posted, ()) = tokio::join!(post(&part, "j", 64, Duration::from_secs(3600), count, Arc::default()), crm.wait_until_read(count));
     let per_s = rate(count, watch.seconds());
     let (records, keys) = crm.counts();
     Ok(Jobs { count, per_s, answered: posted?.answered, records, keys, resident_kib: most_resident(&part) })
@@ -197,8 +194,7 @@ async fn to_model(root: &Path) -> Result<Spread, CliError> {
     let (mut times, numbers) = (Times::default(), Arc::<AtomicU64>::default());
     for _ in 0..200 {
         let watch = Watch::start();
-        let (posted, asked) =
-            tokio::join!(post(&part, "m", 1, Duration::from_secs(30), 1, Arc::clone(&numbers)), model.asked.recv());
+        let (posted, asked) = tokio::join!(post(&part, "m", 1, Duration::from_secs(30), 1, Arc::clone(&numbers)), model.asked.recv());
         posted?;
         let Some(asked) = asked else { return Err(CliError::Said("the model of the bench is gone".to_owned())) };
         times.note(watch.passed().saturating_sub(asked.passed()));

@@ -160,7 +160,10 @@ impl Report {
             let rates = |of: &[f64]| of.iter().map(|rate| format!("{rate:.0}")).collect::<Vec<_>>().join(", ");
             figure("acks/s at 64 connections, an empty book, in turn with", rates(&growth.empty_per_s));
             figure(&format!("the same with {} enquiries in the book", growth.enquiries), rates(&growth.grown_per_s));
-            figure("that book, and the process that grew it", format!("{} MiB, {} MiB resident", growth.book_mib, mib(growth.resident_kib)));
+            figure(
+                "that book, and the process that grew it",
+                format!("{} MiB, {} MiB resident", growth.book_mib, mib(growth.resident_kib)),
+            );
         }
         figures
     }

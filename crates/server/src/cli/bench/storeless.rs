@@ -10,7 +10,8 @@ use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 use store::{
-    Arrival, Arrived, Ask, Case, Delivery, Dossier, Error, Item, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState, Verdict,
+    Arrival, Arrived, Ask, Case, Delivery, Dossier, Error, Item, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState,
+    Verdict,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -56,9 +57,7 @@ impl Store for Storeless {
                 let (enquiry, key) = (Some(key.enquiry_id()), Some(key.to_string()));
                 Delivery { verdict: Verdict::Accepted, enquiry, key, ..arrival.delivery.clone() }
             }
-            Item::Aside { verdict, reason } => {
-                Delivery { verdict: *verdict, reason: Some(reason.clone()), ..arrival.delivery.clone() }
-            }
+            Item::Aside { verdict, reason } => Delivery { verdict: *verdict, reason: Some(reason.clone()), ..arrival.delivery.clone() },
         };
         Ok(Receipt { items: arrival.items.iter().map(entered).collect(), taken: Vec::new() })
     }

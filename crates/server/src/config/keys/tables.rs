@@ -170,7 +170,12 @@ const LOOK_ALIKE: Table = Table {
 const QUALIFIER: Table = Table {
     by: Some("kind"),
     keys: &[
-        usual("kind", Word(&["rules", "openai"]), r#""rules""#, "rules: embedded; openai: a server that speaks that API, here or elsewhere."),
+        usual(
+            "kind",
+            Word(&["rules", "openai"]),
+            r#""rules""#,
+            "rules: embedded; openai: a server that speaks that API, here or elsewhere.",
+        ),
         needed("base_url", Address, r#""http://127.0.0.1:8080/v1""#, "The model server's address.").only(&["openai"]),
         needed("model", Text, r#""local""#, "The model's name there.").only(&["openai"]),
         optional("base_url", Address, r#""http://127.0.0.1:8080/v1""#, "A model server's address; unused by the rules.").only(&["rules"]),

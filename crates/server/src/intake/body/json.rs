@@ -12,7 +12,11 @@ const LINES_MAX: usize = 100_000;
 pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable> {
     let body = text.trim_end_matches('\0');
     let body = if repairs.count(Repair::Transcoded) > 0 { without_stray(body) } else { body };
-    let read = if repairs.is_marking() { Tree::from_json_marked(body).map(|tree| (tree, Mended::default())) } else { Tree::from_json_mended(body) };
+    let read = if repairs.is_marking() {
+        Tree::from_json_marked(body).map(|tree| (tree, Mended::default()))
+    } else {
+        Tree::from_json_mended(body)
+    };
     let (tree, mended) = read.map_err(|e| Unreadable::because(format!("the body is {e}")))?;
     match &tree {
         Tree::Map(_) | Tree::List(_) => {}
