@@ -141,7 +141,7 @@ fn cleaned(field: &str, sent: &str) -> (Option<String>, Vec<Note>) {
     notes.extend(counted(ends, of_ends));
     if is_address && let Some(address) = bare(&kept) {
         notes.push(note("address taken out of its angle brackets".to_owned()));
-        kept = address.to_owned();
+        kept = String::from(address);
     }
     ((!notes.is_empty()).then_some(kept), notes)
 }
