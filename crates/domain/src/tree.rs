@@ -4,15 +4,17 @@
 //! repetitions; `get` takes the last of several, as most readers do, and `Map` still shows that there were more.
 
 mod embedded;
+mod grow;
+pub mod marks;
 mod mend;
 mod repeats;
 
 use std::fmt;
 
+pub use embedded::Opened;
 pub use mend::Mended;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny};
 
 /// How deep a body may nest. Deeper ones are refused before anything recurses into them.
 pub const DEPTH_MAX: usize = 128;
@@ -48,8 +50,11 @@ pub enum TreeError {
 impl Tree {
     /// Reads JSON text.
     pub fn from_json(text: &str) -> Result<Self, TreeError> {
-        let raw: &RawValue = serde_json::from_str(text).map_err(|e| TreeError::Syntax(e.to_string()))?;
-        grow(raw, 0)
+        if grow::is_too_deep(text) {
+            return Err(TreeError::TooDeep);
+        }
+        let _: IgnoredAny = serde_json::from_str(text).map_err(|e| TreeError::Syntax(e.to_string()))?;
+        grow::grow(text)
     }
 
     /// The member of that name (the last, where it stands more than once), or the list's element at that index.
@@ -135,51 +140,6 @@ impl fmt::Display for Pointer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no JSON Pointer: it must be empty or begin with '/'")]
 pub struct PointerError(pub String);
-
-fn grow(raw: &RawValue, depth: usize) -> Result<Tree, TreeError> {
-    let text = raw.get();
-    let syntax = |e: serde_json::Error| TreeError::Syntax(e.to_string());
-    Ok(match text.as_bytes().first() {
-        Some(b'{' | b'[') if depth >= DEPTH_MAX => return Err(TreeError::TooDeep),
-        Some(b'{') => {
-            let Members(members) = serde_json::from_str(text).map_err(syntax)?;
-            let grown = members.into_iter().map(|(name, value)| Ok((name, grow(value, depth + 1)?)));
-            Tree::Map(grown.collect::<Result<_, TreeError>>()?)
-        }
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(text).map_err(syntax)?;
-            Tree::List(items.into_iter().map(|item| grow(item, depth + 1)).collect::<Result<_, _>>()?)
-        }
-        Some(b'"') => Tree::Text(serde_json::from_str(text).map_err(syntax)?),
-        Some(b't') => Tree::Bool(true),
-        Some(b'f') => Tree::Bool(false),
-        Some(b'n') => Tree::Null,
-        _ => Tree::Number(text.to_owned()),
-    })
-}
-
-/// The members of one object, each value still raw.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry::<String, &'de RawValue>().map_err(de::Error::custom)? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
-}
 
 #[cfg(test)]
 mod tests {

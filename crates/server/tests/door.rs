@@ -135,7 +135,7 @@ async fn i1_i2_a_flood_of_large_bodies_is_entered_whole() {
         .map(|n| {
             let (address, source) = (server.address, if n % 4 == 0 { "quiet" } else { "flooded" });
             let request = post(source, &json!({"id": n.to_string(), "message": "x".repeat(150_000)}));
-            tokio::spawn(async move {
+            tokio_util::task::TaskTracker::new().spawn(async move {
                 loop {
                     let mut stream = TcpStream::connect(address).await.unwrap();
                     // A sender that is turned away in the middle of its body may not get to the end of it.

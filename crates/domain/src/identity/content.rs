@@ -20,7 +20,7 @@ pub fn digest(body: &Tree, volatile: &[Pointer], address: Option<&Pointer>, secr
     if walk.counts(body) {
         walk.visit(body, Digest::ZERO);
     }
-    walk.leaves.sort();
+    walk.leaves.sort_unstable();
     let parts = walk.leaves.iter().flat_map(|leaf| [leaf.place.as_bytes().as_slice(), leaf.kind, leaf.value.as_bytes()]);
     secret.fingerprint("content", parts)
 }
@@ -64,12 +64,12 @@ fn collapse(line: &str, out: &mut String) {
 
 /// One thing that counts: where it stands, what it is, what it says.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Leaf {
+struct Leaf<'a> {
     /// The path, as the digest of its last step upon the digest of the path before it. A written-out path would be
     /// copied into every leaf, and a body of one long name above many leaves would fill the memory.
     place: Digest,
     kind: &'static [u8],
-    value: String,
+    value: Cow<'a, str>,
 }
 
 /// What a leaf is: an empty container must not read like an empty text.
@@ -82,16 +82,16 @@ struct Walk<'a> {
     address: Option<&'a Pointer>,
     /// Names and indices down to where the walk stands, as patterns see them.
     path: Vec<String>,
-    leaves: Vec<Leaf>,
+    leaves: Vec<Leaf<'a>>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     /// Whether the tree at the present path is content at all: null is like absent, and so is what is volatile.
     fn counts(&self, tree: &Tree) -> bool {
         *tree != Tree::Null && !self.volatile.iter().any(|pattern| pattern.covers(&self.path))
     }
 
-    fn visit(&mut self, tree: &Tree, place: Digest) {
+    fn visit(&mut self, tree: &'a Tree, place: Digest) {
         match tree {
             Tree::Null => {}
             Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {
@@ -104,7 +104,7 @@ impl Walk<'_> {
     }
 
     /// Elements are told apart by their index: the order of a list is content.
-    fn visit_items(&mut self, items: &[Tree], place: Digest) {
+    fn visit_items(&mut self, items: &'a [Tree], place: Digest) {
         let mut is_empty = true;
         for (index, item) in (0_u64..).zip(items) {
             self.path.push(index.to_string());
@@ -115,13 +115,13 @@ impl Walk<'_> {
             self.path.pop();
         }
         if is_empty {
-            self.leaves.push(Leaf { place, kind: EMPTY_LIST, value: String::new() });
+            self.leaves.push(Leaf { place, kind: EMPTY_LIST, value: Cow::Borrowed("") });
         }
     }
 
     /// Members are told apart by name, and among equal names by how often the name was met before: the order of names
     /// is not content, a repeated member is.
-    fn visit_members(&mut self, members: &[(String, Tree)], place: Digest) {
+    fn visit_members(&mut self, members: &'a [(String, Tree)], place: Digest) {
         let mut met: BTreeMap<&str, u64> = BTreeMap::new();
         for (name, value) in members {
             self.path.push(name.clone());
@@ -134,13 +134,15 @@ impl Walk<'_> {
             self.path.pop();
         }
         if met.is_empty() {
-            self.leaves.push(Leaf { place, kind: EMPTY_MAP, value: String::new() });
+            self.leaves.push(Leaf { place, kind: EMPTY_MAP, value: Cow::Borrowed("") });
         }
     }
 
-    fn value(&self, sent: &str) -> String {
-        let value = normal_form(sent);
-        if self.address.is_some_and(|address| address.0 == self.path) { value.to_lowercase() } else { value }
+    fn value(&self, sent: &'a str) -> Cow<'a, str> {
+        // Most leaves of a large body are numbers and short words, in their normal form as they stand.
+        let is_normal = sent.bytes().all(|byte| byte.is_ascii_graphic());
+        let value = if is_normal { Cow::Borrowed(sent) } else { Cow::Owned(normal_form(sent)) };
+        if self.address.is_some_and(|address| address.0 == self.path) { Cow::Owned(value.to_lowercase()) } else { value }
     }
 }
 

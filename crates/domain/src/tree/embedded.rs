@@ -5,23 +5,57 @@
 
 use std::borrow::Cow;
 
-use super::{Pointer, Tree};
+use super::{Mended, Pointer, Tree};
+
+/// What came of opening the texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// What had to be mended in them, over all.
+    pub mended: Mended,
+    /// Places whose text could not be read: it is no JSON, or nests too deep.
+    pub unread: Vec<Pointer>,
+}
 
 impl Tree {
     /// The tree with the texts at these places read as JSON; itself, where there is nothing to read. A place may stand below
     /// an earlier one. Beside it, what was replaced in such a text for it to be read.
     pub fn opened(&self, places: &[Pointer]) -> (Cow<'_, Self>, Vec<u8>) {
-        let (mut tree, mut lost) = (Cow::Borrowed(self), Vec::new());
+        let (tree, opened) = self.opened_mended(places);
+        (tree, opened.mended.lost)
+    }
+
+    /// The same, with all that was mended.
+    pub fn opened_mended(&self, places: &[Pointer]) -> (Cow<'_, Self>, Opened) {
+        let mut opened = Opened::default();
+        let tree = self.opened_by(places, |place, text| {
+            let Ok((read, mended)) = Self::from_json_mended(text) else {
+                opened.unread.extend((!text.trim().is_empty()).then(|| place.clone()));
+                return None;
+            };
+            if matches!(read, Self::Map(_) | Self::List(_)) {
+                opened.mended.join(mended);
+            }
+            Some(read)
+        });
+        (tree, opened)
+    }
+
+    /// The same of a tree that was read with marks ([`super::marks`]).
+    pub fn opened_marked(&self, places: &[Pointer]) -> Cow<'_, Self> {
+        self.opened_by(places, |_, text| Self::from_json_marked(text).ok())
+    }
+
+    fn opened_by(&self, places: &[Pointer], mut read: impl FnMut(&Pointer, &str) -> Option<Self>) -> Cow<'_, Self> {
+        let mut tree = Cow::Borrowed(self);
         for place in places {
             let Some(Self::Text(text)) = tree.at(place) else { continue };
-            if let Ok((read @ (Self::Map(_) | Self::List(_)), mended)) = Self::from_json_mended(text)
+            if let Some(read @ (Self::Map(_) | Self::List(_))) = read(place, text)
                 && let Some(slot) = tree.to_mut().at_mut(place)
             {
                 *slot = read;
-                lost.extend(mended.lost);
             }
         }
-        (tree, lost)
+        tree
     }
 
     fn at_mut(&mut self, pointer: &Pointer) -> Option<&mut Self> {

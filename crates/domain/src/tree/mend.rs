@@ -16,6 +16,15 @@ pub struct Mended {
     pub lost: Vec<u8>,
 }
 
+impl Mended {
+    /// Takes what mending another text did in.
+    pub(super) fn join(&mut self, other: Self) {
+        self.surrogates = self.surrogates.saturating_add(other.surrogates);
+        self.controls = self.controls.saturating_add(other.controls);
+        self.lost.extend(other.lost);
+    }
+}
+
 impl Tree {
     /// Reads JSON text, mended where it would be refused otherwise.
     pub fn from_json_mended(text: &str) -> Result<(Self, Mended), TreeError> {
@@ -23,15 +32,21 @@ impl Tree {
             Ok(tree) => Ok((tree, Mended::default())),
             Err(TreeError::TooDeep) => Err(TreeError::TooDeep),
             Err(refused) => {
-                let (text, mended) = mend(text).ok_or(refused)?;
-                Ok((Self::from_json(&text)?, mended))
+                let (text, mended) = mend(text, false);
+                if mended == Mended::default() { Err(refused) } else { Ok((Self::from_json(&text)?, mended)) }
             }
         }
     }
+
+    /// Reads JSON text whose characters U+FFFD are marked already, so that those which are escaped and the halves that are
+    /// replaced are marked too ([`super::marks`]).
+    pub fn from_json_marked(text: &str) -> Result<Self, TreeError> {
+        Self::from_json(&mend(text, true).0)
+    }
 }
 
-/// The text with its strings mended; `None` if there is nothing to mend. What stands outside of strings stays as it is.
-fn mend(text: &str) -> Option<(String, Mended)> {
+/// The text with its strings mended, and marked if that is wanted. What stands outside of strings stays as it is.
+fn mend(text: &str, is_marked: bool) -> (String, Mended) {
     let (mut out, mut mended) = (String::with_capacity(text.len() + 16), Mended::default());
     let bytes = text.as_bytes();
     let (mut at, mut copied, mut in_string) = (0, 0, false);
@@ -47,8 +62,17 @@ fn mend(text: &str) -> Option<(String, Mended)> {
                 Some(Half::Lone) => {
                     out.push_str(&text[copied..at]);
                     out.push_str("\\ufffd");
+                    if is_marked {
+                        out.extend(text[at + 2..at + 6].to_ascii_lowercase().chars().chain(['.']));
+                    }
                     mended.surrogates = mended.surrogates.saturating_add(1);
                     mended.lost.extend(bytes[at..at + 6].to_ascii_lowercase());
+                    copied = at + 6;
+                    6
+                }
+                None if is_marked && unit(&bytes[at..]) == Some(0xFFFD) => {
+                    out.push_str(&text[copied..at + 6]);
+                    out.push('.');
                     copied = at + 6;
                     6
                 }
@@ -66,7 +90,7 @@ fn mend(text: &str) -> Option<(String, Mended)> {
         at += step;
     }
     out.push_str(&text[copied..]);
-    (mended != Mended::default()).then_some((out, mended))
+    (out, mended)
 }
 
 /// An escaped surrogate.

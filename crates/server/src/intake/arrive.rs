@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
 use super::body::{self, Body};
-use super::reading::Reader;
+use super::reading::{Read, Reader};
 use super::room::Room;
 use super::signature::NotAuthentic;
 use super::source::SourceSetup;
@@ -186,9 +186,9 @@ pub fn arrival(source: &SourceSetup, raw: &Raw, now: UtcMs, secret: &BookSecret,
     let headers = source.read_headers(&raw.headers);
     let tree = read.as_ref().ok().and_then(Body::tree);
     let (request_id, attempt) = (source.request_id(&headers, tree), source.attempt(&headers, tree));
-    let repairs = read.as_ref().map(|body| body.repairs.on_record()).unwrap_or_default();
     let reader = Reader { source, headers: &headers, arrived: now, now, secret, entropy };
-    let (items, files) = reader.items(read);
+    let Read { items, files, repairs } = reader.items(read);
+    let repairs = repairs.on_record();
     let blob = blob(raw.body.to_vec(), entropy);
     let delivery = Delivery { request_id, attempt, repairs, ..record(source, raw, &blob, now, entropy) };
     Arrival { delivery, body: blob, files, items, by: None, undoes: None, take_until: None }

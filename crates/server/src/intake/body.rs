@@ -44,6 +44,8 @@ pub struct Body {
     pub files: Vec<File>,
     /// What it said as it was read before, where that is something else: a book may have it so (I8).
     pub before: Option<Tree>,
+    /// The same, read with marks where something was lost ([`domain::tree::marks`]); `None` if nothing was.
+    pub marked: Option<Content>,
 }
 
 /// The lines of a body that is read line by line, each with what had to be mended in it.
@@ -90,7 +92,9 @@ pub fn read(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &
     let is_read_otherwise = repairs.count(Repair::Type) + repairs.count(Repair::Transcoded) > 0;
     let before = is_read_otherwise.then(|| before::read(&media.essence, &bytes)).flatten();
     let before = before.filter(|before| !matches!(&content, Content::One(tree) if tree == before));
-    Ok(Body { content, repairs, files, before })
+    let marked = || self::content(&media, &bytes, &mut Vec::new(), &mut Repairs::marking()).ok();
+    let marked = repairs.is_lossy().then(marked).flatten();
+    Ok(Body { content, repairs, files, before, marked })
 }
 
 /// What a body is taken for.
@@ -131,7 +135,7 @@ fn content(media: &Media, bytes: &[u8], files: &mut Vec<File>, repairs: &mut Rep
     let form = bytes.strip_prefix(MARK).unwrap_or(bytes);
     if declared == Some(Kind::Multipart) || multipart::is_plainly(form) {
         let is_called_otherwise = declared != Some(Kind::Multipart);
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         match multipart::read(media.boundary.as_deref().filter(|_| !is_called_otherwise), form, &mut own) {
             Ok((tree, read)) => {
                 repairs.add(Repair::Type, u32::from(is_called_otherwise));
@@ -181,7 +185,7 @@ fn other(declared: Option<Kind>, text: &str, bytes: &[u8], repairs: &mut Repairs
         return Some(json::read_lines(text, bytes, repairs).map(Content::Lines));
     }
     if looks_like_json && !matches!(declared, Some(Kind::Json | Kind::Lines)) {
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         return match json::read(text, &mut own) {
             Ok(tree) => {
                 repairs.one(Repair::Type);
@@ -204,7 +208,7 @@ fn other(declared: Option<Kind>, text: &str, bytes: &[u8], repairs: &mut Repairs
 fn lines(text: &str, bytes: &[u8], repairs: &mut Repairs) -> Result<Content, Unreadable> {
     let is_one_line = !text.trim_ascii().contains('\n');
     if !is_one_line || text.trim_ascii_start().starts_with('[') {
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         if let Ok(tree) = json::read(text, &mut own) {
             repairs.one(Repair::Type);
             repairs.join(&own);
@@ -226,9 +230,29 @@ fn not_read(essence: &str) -> Unreadable {
     Unreadable::because(match essence {
         "" => "the body has no content type, and is no JSON object or list".to_owned(),
         "application/octet-stream" => format!("the body is {essence}, and is no JSON object or list"),
-        other => format!("bodies of type {other} are not read yet: kept for later"),
+        known if NAMED.contains(&known) => format!("bodies of type {known} are not read yet: kept for later"),
+        _ => "bodies of an unknown type are not read: kept for later".to_owned(),
     })
 }
+
+/// The types that a reason may name. A header's own words may be anything, and a reason is never erased (I12).
+const NAMED: [&str; 15] = [
+    "application/xml",
+    "text/xml",
+    "application/soap+xml",
+    "application/atom+xml",
+    "application/rss+xml",
+    "text/html",
+    "application/xhtml+xml",
+    "text/csv",
+    "message/rfc822",
+    "multipart/mixed",
+    "multipart/alternative",
+    "multipart/related",
+    "application/pdf",
+    "application/zip",
+    "application/msgpack",
+];
 
 /// Whether a NUL may stand in what was read: as a byte, or escaped in one of the ways that are undone.
 fn may_hold_nul(bytes: &[u8]) -> bool {

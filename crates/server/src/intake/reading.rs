@@ -3,9 +3,10 @@
 //! One item that cannot be understood is quarantined beside the others, which are entered. Why an item is set aside is told
 //! without any of its values (I12).
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
-use domain::digest::BookSecret;
+use domain::digest::{BookSecret, Digest};
 use domain::enquiry::{Attachment, Fields, Note};
 use domain::identity::{Basis, Candidate, Headers, Identity, Rule, Sent};
 use domain::ids::RunId;
@@ -38,19 +39,22 @@ pub(super) struct Reader<'a> {
 
 /// A body's items as they are read, and the blobs of the files that came with them.
 #[derive(Default)]
-struct Read {
-    items: Vec<Item>,
-    files: Vec<Blob>,
+pub(super) struct Read {
+    pub(super) items: Vec<Item>,
+    pub(super) files: Vec<Blob>,
+    /// What had to be mended for all of it to be read.
+    pub(super) repairs: Repairs,
 }
 
 impl Read {
     fn aside(item: Item) -> Self {
-        Self { items: vec![item], files: Vec::new() }
+        Self { items: vec![item], ..Self::default() }
     }
 
     fn add(&mut self, other: Self) {
         self.items.extend(other.items);
         self.files.extend(other.files);
+        self.repairs.join(&other.repairs);
     }
 }
 
@@ -61,24 +65,31 @@ struct Around<'a> {
     room: &'a Cell<usize>,
     /// The whole body, where a sender may have put its mark for tests.
     whole: &'a Tree,
-    repairs: &'a Repairs,
     /// The part that the item is of the body as it was read before, where that is another.
     before: Option<&'a Tree>,
+    /// The item, read with marks where something was lost.
+    marked: Option<&'a Tree>,
 }
 
 impl Reader<'_> {
     /// The items of a body, never none, and the blobs that their attachments name. A body's files belong to its one item; of
     /// a body that is split they stay in the raw body.
-    pub(super) fn items(&self, body: Result<Body, Unreadable>) -> (Vec<Item>, Vec<Blob>) {
+    pub(super) fn items(&self, body: Result<Body, Unreadable>) -> Read {
         let room = Cell::new(ATTACHMENTS_MAX_BODY);
-        let read = match body {
-            Ok(Body { content: Content::One(tree), repairs, files, before }) => {
-                self.one(&tree, Around { room: &room, whole: &tree, repairs: &repairs, before: before.as_ref() }, files)
-            }
-            Ok(Body { content: Content::Lines(lines), .. }) => self.lines(&lines, &room),
-            Err(why) => Read::aside(quarantined(why.to_string())),
+        let Body { content, repairs, files, before, marked } = match body {
+            Ok(body) => body,
+            Err(why) => return Read::aside(quarantined(why.to_string())),
         };
-        (read.items, read.files)
+        let mut read = match (content, marked) {
+            (Content::One(tree), marked) => {
+                let marked = if let Some(Content::One(marked)) = &marked { Some(marked) } else { None };
+                self.one(&tree, Around { room: &room, whole: &tree, before: before.as_ref(), marked }, files)
+            }
+            (Content::Lines(lines), Some(Content::Lines(marked))) => self.lines(&lines, Some(&marked), &room),
+            (Content::Lines(lines), _) => self.lines(&lines, None, &room),
+        };
+        read.repairs.join(&repairs);
+        read
     }
 
     fn one(&self, body: &Tree, around: Around<'_>, files: Vec<File>) -> Read {
@@ -100,11 +111,14 @@ impl Reader<'_> {
             return Read::aside(many);
         }
         let before = around.before.map(|before| map::split(before, pattern)).filter(|before| before.len() == parts.len());
+        // Read with marks, a body falls into the same items; if it does not, all that was lost counts for each.
+        let marked = around.marked.map(|marked| map::split(marked, pattern)).filter(|marked| marked.len() == parts.len());
         let mut read = Read::default();
         for (n, part) in parts.into_iter().enumerate() {
             let before = before.as_ref().and_then(|before| before[n].as_ref().ok().copied());
+            let own = marked.as_ref().and_then(|marked| marked.get(n)?.as_ref().ok().copied());
             read.add(match part {
-                Ok(item) => self.item(item, Around { before, ..around }, Vec::new()),
+                Ok(item) => self.item(item, Around { before, marked: own.or(around.marked), ..around }, Vec::new()),
                 Err(path) => Read::aside(quarantined(format!("`items` finds nothing at {path}"))),
             });
         }
@@ -112,7 +126,7 @@ impl Reader<'_> {
     }
 
     /// A line is an item, or holds some: `items` counts from the list of all lines, so its first step is `*`.
-    fn lines(&self, lines: &Lines, room: &Cell<usize>) -> Read {
+    fn lines(&self, lines: &Lines, marked: Option<&Lines>, room: &Cell<usize>) -> Read {
         if let Some(many) = too_many(lines.len()) {
             return Read::aside(many);
         }
@@ -122,7 +136,7 @@ impl Reader<'_> {
             Some(_) => return Read::aside(quarantined("the body is read line by line: `items` must begin with `/*`")),
         };
         let mut read = Read::default();
-        for (line, repairs) in lines {
+        for (n, (line, _)) in lines.iter().enumerate() {
             let line = match line {
                 Ok(line) => line,
                 Err(why) => {
@@ -130,7 +144,8 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            let around = Around { room, whole: line, repairs, before: None };
+            let marked = marked.and_then(|marked| marked.get(n)?.0.as_ref().ok());
+            let around = Around { room, whole: line, before: None, marked };
             read.add(match &below {
                 None => self.item(line, around, Vec::new()),
                 Some(pattern) => self.split(line, pattern, around),
@@ -149,9 +164,10 @@ impl Reader<'_> {
         if !matches!(item, Tree::Map(_)) {
             return Read::aside(quarantined("the item is no object"));
         }
-        let read = self.proposal(item, around).or_else(|why| match around.before {
+        let mut repairs = Repairs::default();
+        let read = self.proposal(item, around, &mut repairs).or_else(|why| match around.before {
             // Nothing to be understood as it is read now: then it is what it was before.
-            Some(before) => self.proposal(before, Around { repairs: &Repairs::default(), before: None, ..around }).map_err(|_| why),
+            Some(before) => self.proposal(before, Around { before: None, marked: None, ..around }, &mut repairs).map_err(|_| why),
             None => Err(why),
         });
         match read {
@@ -166,9 +182,9 @@ impl Reader<'_> {
                     let how = format!("{} more than are listed: the raw body has them", all - listed);
                     proposal.notes.push(Note { field: ATTACHMENTS.to_owned(), how });
                 }
-                Read { items: vec![Item::Enquiry(Box::new(proposal))], files: blobs }
+                Read { items: vec![Item::Enquiry(Box::new(proposal))], files: blobs, repairs }
             }
-            Err(why) => Read::aside(quarantined(why)),
+            Err(why) => Read { repairs, ..Read::aside(quarantined(why)) },
         }
     }
 
@@ -187,17 +203,24 @@ impl Reader<'_> {
     }
 
     /// The enquiry that an item would be with what the mapping finds attached, or why it cannot be one.
-    fn proposal(&self, item: &Tree, around: Around<'_>) -> Result<(Proposal, Found), String> {
+    fn proposal(&self, item: &Tree, around: Around<'_>, repairs: &mut Repairs) -> Result<(Proposal, Found), String> {
         let source = self.source;
+        let (opened, inside) = item.opened_mended(&source.rule.embedded);
+        repairs.add_mended(&inside.mended);
         // What was replaced elsewhere in the body says nothing of this item.
-        let lost = around.repairs.lost_digest().filter(|_| item.has(char::REPLACEMENT_CHARACTER));
-        let (opened, lost_inside) = item.opened(&source.rule.embedded);
-        let is_damaged = lost.is_some() || !lost_inside.is_empty();
+        let marked = match around.marked.filter(|_| item.has(char::REPLACEMENT_CHARACTER)) {
+            Some(marked) => Some(Cow::Borrowed(marked)),
+            None => (inside.mended.surrogates > 0).then(|| Cow::Owned(item.marked())),
+        };
+        let lost = |rule: &Rule| marked.as_ref().and_then(|marked| marked.opened_marked(&rule.embedded).lost(&rule.volatile));
+        let is_damaged = marked.as_ref().is_some_and(|marked| marked.opened_marked(&source.rule.embedded).lost(&[]).is_some());
         let Mapped { mut fields, notes, mut ambiguous, attached } = map::fields(&source.map, &opened, self.headers, is_damaged);
         fields.timestamp = fields.occurred_at.as_deref().and_then(|sent| source.rule.instant(sent)).map(|at| at.to_string());
         fields.channel.get_or_insert_with(|| source.channel.clone());
-        let sent = Sent { body: item, lost };
-        let read = |rule: &Rule| rule.read_mended(&source.id, sent, self.headers, &fields, self.secret);
+        let read = |rule: &Rule| {
+            let lost = lost(rule);
+            rule.read_mended(&source.id, Sent { body: item, lost: lost.as_ref() }, self.headers, &fields, self.secret)
+        };
         // What an earlier version cannot read it never entered, so there is nothing to be found under it.
         let earlier: Vec<Identity> = source.earlier.iter().filter_map(|rule| read(rule).ok()).collect();
         let identity = match read(&source.rule) {
@@ -205,10 +228,11 @@ impl Reader<'_> {
             // A body of the shape that an earlier version knew: its id says which event it is (I8).
             not_understood => match earlier.iter().find(|earlier| earlier.key.basis == Basis::Submission) {
                 Some(known) => known.clone(),
+                None if !inside.unread.is_empty() => return Err(not_opened(&inside.unread)),
                 None => return Err(not_understood.map_or_else(|why| why.to_string(), |_| NOTHING_FOUND.to_owned())),
             },
         };
-        let former = self.former(sent, around.before, &fields, std::iter::once(&identity).chain(&earlier));
+        let former = self.former((item, around.before), &lost, &fields, std::iter::once(&identity).chain(&earlier));
         let (mut keys, mut contents) = (Vec::new(), Vec::new());
         for Identity { key, content, .. } in std::iter::once(&identity).chain(&earlier).chain(&former) {
             if !keys.contains(key) {
@@ -219,6 +243,7 @@ impl Reader<'_> {
             }
         }
         ambiguous.splice(0..0, identity.ambiguous);
+        ambiguous.splice(0..0, map::doubtful_headers(&source.rule, &source.map, self.headers));
         let candidate = Candidate {
             keys,
             contents,
@@ -245,23 +270,27 @@ impl Reader<'_> {
     /// and contents (I8). Nothing, where they cannot be others.
     fn former<'a>(
         &self,
-        sent: Sent<'_>,
-        before: Option<&Tree>,
+        (item, before): (&Tree, Option<&Tree>),
+        lost: &dyn Fn(&Rule) -> Option<Digest>,
         fields: &Fields,
         mut now: impl Iterator<Item = &'a Identity>,
     ) -> Vec<Identity> {
         let source = self.source;
         let rules = || std::iter::once(&source.rule).chain(&source.earlier);
-        let sent = before.map_or(sent, |body| Sent { body, lost: None });
+        let body = before.unwrap_or(item);
         let handle = rules()
             .any(Rule::reads_mapped_contact)
-            .then(|| map::handle_before(&source.map, sent.body, self.headers))
+            .then(|| map::handle_before(&source.map, body, self.headers))
             .filter(|handle| handle.contact_handle() != fields.contact_handle());
         if before.is_none() && handle.is_none() && !now.any(|identity| identity.of_several) {
             return Vec::new();
         }
         let fields = handle.as_ref().unwrap_or(fields);
-        rules().filter_map(|rule| rule.read_as_before(&source.id, sent, self.headers, fields, self.secret).ok()).collect()
+        let read = |rule: &Rule| {
+            let lost = if before.is_some() { None } else { lost(rule) };
+            rule.read_as_before(&source.id, Sent { body, lost: lost.as_ref() }, self.headers, fields, self.secret).ok()
+        };
+        rules().filter_map(read).collect()
     }
 }
 
@@ -269,6 +298,12 @@ impl Reader<'_> {
 fn says_something(fields: &Fields) -> bool {
     let counts = |field: &str| !matches!(field, "occurred_at" | "consent" | "channel");
     !fields.is_empty() || fields.original.iter().any(|(field, sent)| counts(field) && !sent.trim().is_empty())
+}
+
+/// The places are the operator's own words.
+fn not_opened(places: &[Pointer]) -> String {
+    let places: Vec<String> = places.iter().map(Pointer::to_string).collect();
+    format!("the text at {} is `embedded`, and could not be read: it is no JSON, or nests too deep", places.join(", "))
 }
 
 fn too_many(items: usize) -> Option<Item> {

@@ -11,7 +11,7 @@ use store::{Arrival, Arrived, Delivery, Item, Verdict};
 use super::answer::Answer;
 use super::arrive::{Intake, RETRY_AFTER_S, blob};
 use super::body;
-use super::reading::Reader;
+use super::reading::{Read, Reader};
 
 /// Why a delivery was not read again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,8 +68,8 @@ impl Intake {
         let (arrived, secret, entropy) = (first.at, self.store.secret(), &*self.entropy);
         let reader = Reader { source, headers: &headers, arrived, now, secret, entropy };
         let read = body::read(first.content_type.as_deref(), first.content_encoding.as_deref(), &body.bytes, source.body_max);
-        let repairs = read.as_ref().map(|body| body.repairs.on_record()).unwrap_or_default();
-        let (items, files) = reader.items(read);
+        let Read { items, files, repairs } = reader.items(read);
+        let repairs = repairs.on_record();
         let items = only_open(&kept, items, as_separate)?;
         let body = if as_separate || body.digest() != first.body { blob(body.bytes, entropy) } else { body };
         // The blob that was nobody's becomes the new enquiry's, as it is, and ages with that (I12). A suppressed copy's is

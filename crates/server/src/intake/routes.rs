@@ -228,10 +228,13 @@ async fn read_whole(
     Err(Cut::TooSlow)
 }
 
-/// The headers in the order they came (several of one name stand together), names in lower case. Bytes that are no UTF-8
-/// are replaced.
+/// The headers in the order they came (several of one name stand together), names in lower case. A value that is no UTF-8
+/// is read as Latin-1, where each byte is a character of its own: two ids that differ stay two.
 fn received(headers: &HeaderMap) -> Vec<(String, String)> {
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let text = |value: &HeaderValue| {
+        let bytes = value.as_bytes();
+        std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned)
+    };
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 

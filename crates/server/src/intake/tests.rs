@@ -182,7 +182,7 @@ async fn i1_what_is_not_understood_is_quarantined_with_a_reason() {
         assert_eq!(verdict, Verdict::Quarantined);
         assert!(reason.contains(words), "{body}: {reason}");
     }
-    let arrival = asked(setup(), raw(LEAD, &[("content-encoding", "br")])).await;
+    let arrival = asked(setup(), raw("\u{1}\u{5}packed", &[("content-encoding", "br")])).await;
     assert!(aside(&arrival.items[0]).1.contains("compressed"));
 }
 

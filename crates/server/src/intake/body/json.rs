@@ -1,6 +1,6 @@
 //! JSON, and JSON line by line.
 
-use domain::tree::Tree;
+use domain::tree::{Mended, Tree};
 
 use super::repairs::{Repair, Repairs};
 use super::{Lines, Unreadable, charset};
@@ -11,7 +11,13 @@ const LINES_MAX: usize = 100_000;
 /// Reads one JSON object or list. NULs behind it are what a program left that ends its texts with one.
 pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable> {
     let body = text.trim_end_matches('\0');
-    let (tree, mended) = Tree::from_json_mended(body).map_err(|e| Unreadable::because(format!("the body is {e}")))?;
+    let body = if repairs.count(Repair::Transcoded) > 0 { without_stray(body) } else { body };
+    let read = if repairs.is_marking() {
+        Tree::from_json_marked(body).map(|tree| (tree, Mended::default()))
+    } else {
+        Tree::from_json_mended(body)
+    };
+    let (tree, mended) = read.map_err(|e| Unreadable::because(format!("the body is {e}")))?;
     match &tree {
         Tree::Map(_) | Tree::List(_) => {}
         Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {
@@ -19,10 +25,16 @@ pub(super) fn read(text: &str, repairs: &mut Repairs) -> Result<Tree, Unreadable
         }
     }
     repairs.add(Repair::Nul, u32::try_from(text.len() - body.len()).unwrap_or(u32::MAX));
-    repairs.add(Repair::Control, mended.controls);
-    repairs.lost(Repair::Surrogate, mended.surrogates, &mended.lost);
+    repairs.add_mended(&mended);
     repairs.add(Repair::RepeatedName, tree.repeats());
     Ok(tree)
+}
+
+/// The text without what a stray last byte behind UTF-16 was replaced by; it was counted there.
+fn without_stray(text: &str) -> &str {
+    let Some((before, behind)) = text.rsplit_once(char::REPLACEMENT_CHARACTER) else { return text };
+    let is_last = behind.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'.');
+    if is_last && before.ends_with(['}', ']', '\r', '\n', ' ', '\t']) { before } else { text }
 }
 
 /// Whether a text that is not one JSON value is several, a line each: its first line is an object, and its second begins as
@@ -38,9 +50,7 @@ pub(super) fn read_lines(text: &str, bytes: &[u8], repairs: &mut Repairs) -> Res
     let mut read = Vec::new();
     if repairs.count(Repair::Transcoded) > 0 {
         for line in lines(text) {
-            // What was lost in another encoding cannot be told line by line: then it is each line's.
-            let mut own = Repairs::default();
-            own.take_lost(repairs);
+            let mut own = repairs.of_part();
             let tree = line_of(line, &mut own);
             push(&mut read, (tree, own))?;
         }
@@ -49,7 +59,7 @@ pub(super) fn read_lines(text: &str, bytes: &[u8], repairs: &mut Repairs) -> Res
     repairs.forget_lost();
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
-        let mut own = Repairs::default();
+        let mut own = repairs.of_part();
         let text = charset::of_part(line, None, &mut own);
         let tree = line_of(&text, &mut own);
         push(&mut read, (tree, own))?;

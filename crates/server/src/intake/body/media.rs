@@ -1,5 +1,8 @@
 //! What a `Content-Type` declares: the media type, and its parameters.
 
+/// The longest boundary that is read, in bytes. RFC 2046 has 70, and some write longer ones.
+pub(super) const BOUNDARY_MAX: usize = 300;
+
 /// A declared type, as far as it can be believed.
 pub(super) struct Media {
     /// Lower-cased, and nothing in it that could not stand in a media type. Empty if none was declared.
@@ -17,7 +20,7 @@ impl Media {
         Self {
             essence: essence.chars().filter(is_plain).take(80).collect::<String>().to_ascii_lowercase(),
             charset: parameter(declared, "charset"),
-            boundary: parameter(declared, "boundary").filter(|boundary| !boundary.is_empty() && boundary.len() <= 200),
+            boundary: parameter(declared, "boundary").filter(|boundary| !boundary.is_empty() && boundary.len() <= BOUNDARY_MAX),
         }
     }
 }
@@ -25,17 +28,24 @@ impl Media {
 /// The value of a parameter behind a `;`, without its quotes. In quotes `\"` is a quote and `\\` a backslash; any other
 /// backslash is itself, as browsers write it in file names.
 pub(super) fn parameter(header: &str, wanted: &str) -> Option<String> {
-    let mut rest = header.split_once(';')?.1;
-    loop {
-        let (name, after) = rest.split_once('=')?;
-        // A parameter without a value stands before it.
-        let name = name.rsplit(';').next().unwrap_or_default().trim();
-        let (value, tail) = value(after.trim_start());
-        if name.eq_ignore_ascii_case(wanted) {
-            return Some(value);
+    parameters(header, wanted).next()
+}
+
+/// The same, of every parameter of that name.
+pub(super) fn parameters<'a>(header: &'a str, wanted: &'a str) -> impl Iterator<Item = String> + 'a {
+    let mut rest = header.split_once(';').map(|(_, rest)| rest);
+    std::iter::from_fn(move || {
+        loop {
+            let (name, after) = rest?.split_once('=')?;
+            // A parameter without a value stands before it.
+            let name = name.rsplit(';').next().unwrap_or_default().trim();
+            let (value, tail) = value(after.trim_start());
+            rest = tail.split_once(';').map(|(_, rest)| rest);
+            if name.eq_ignore_ascii_case(wanted) {
+                return Some(value);
+            }
         }
-        rest = tail.split_once(';')?.1;
-    }
+    })
 }
 
 /// A value, and what stands behind it.

@@ -9,7 +9,7 @@ use domain::tree::Tree;
 use memchr::memmem::Finder;
 
 use super::file::File;
-use super::media::{Media, parameter};
+use super::media::{BOUNDARY_MAX, Media, parameter, parameters};
 use super::repairs::{Repair, Repairs};
 use super::{Unreadable, charset, names};
 
@@ -17,8 +17,6 @@ use super::{Unreadable, charset, names};
 const PARTS_MAX: usize = 1000;
 const FILES_MAX: usize = 50;
 const HEADERS_MAX: usize = 8 * 1024;
-/// The longest boundary (RFC 2046).
-const BOUNDARY_MAX: usize = 70;
 
 /// Reads a form into a map, and its files.
 pub(super) fn read(declared: Option<&str>, bytes: &[u8], repairs: &mut Repairs) -> Result<(Tree, Vec<File>), Unreadable> {
@@ -29,11 +27,13 @@ pub(super) fn read(declared: Option<&str>, bytes: &[u8], repairs: &mut Repairs) 
     };
     let declared = declared.filter(|boundary| Delimiters::new(boundary, bytes).next().is_some());
     let Some(boundary) = declared.map(Cow::Borrowed).or_else(own) else {
-        return Err(Unreadable::because("the body is called multipart, and the boundary that is declared does not stand in it"));
+        return Err(Unreadable::because(format!(
+            "the body is called multipart, and the boundary that is declared does not stand in it, or is longer than {BOUNDARY_MAX} bytes"
+        )));
     };
     let parts = split(&boundary, bytes)?;
     let parts = parts.iter().enumerate().map(|(n, part)| Part::read(n + 1, part, repairs)).collect::<Result<Vec<_>, _>>()?;
-    let default = parts.iter().find(|part| part.name == "_charset_").and_then(|part| std::str::from_utf8(part.content).ok());
+    let default = parts.iter().find(|part| part.name == "_charset_").and_then(|part| std::str::from_utf8(&part.content).ok());
     let (mut members, mut files) = (Vec::new(), Vec::new());
     for (number, part) in (1..).zip(&parts) {
         let value = match &part.file_name {
@@ -41,7 +41,7 @@ pub(super) fn read(declared: Option<&str>, bytes: &[u8], repairs: &mut Repairs) 
             Some(name) if name.trim().is_empty() && part.content.is_empty() => continue,
             Some(name) => file(name, part, &mut files, repairs)?,
             None if part.is_binary() => file("", part, &mut files, repairs)?,
-            None => Tree::Text(charset::of_part(part.content, part.charset.as_deref().or(default), repairs).into_owned()),
+            None => Tree::Text(charset::of_field(&part.content, part.charset.as_deref().or(default), repairs).into_owned()),
         };
         names::put(&mut members, &part.name, value, number)?;
     }
@@ -148,7 +148,7 @@ struct Part<'a> {
     file_name: Option<String>,
     content_type: Option<String>,
     charset: Option<String>,
-    content: &'a [u8],
+    content: Cow<'a, [u8]>,
 }
 
 impl<'a> Part<'a> {
@@ -165,12 +165,16 @@ impl<'a> Part<'a> {
         };
         let disposition = value("content-disposition").unwrap_or_default();
         let content_type = value("content-type").filter(|declared| !declared.is_empty());
+        let decoded = value("content-transfer-encoding").and_then(|encoding| decoded(encoding, content));
+        repairs.add(Repair::PartEncoding, u32::from(decoded.is_some()));
+        let again = parameters(disposition, "name").skip(1).count();
+        repairs.add(Repair::RepeatedName, u32::try_from(again).unwrap_or(u32::MAX));
         Ok(Self {
             name: parameter(disposition, "name").unwrap_or_default(),
             file_name: parameter(disposition, "filename*").and_then(|text| extended(&text)).or_else(|| parameter(disposition, "filename")),
             charset: content_type.and_then(|declared| Media::read(declared).charset),
             content_type: content_type.map(|declared| Media::read(declared).essence),
-            content,
+            content: decoded.map_or(Cow::Borrowed(content), Cow::Owned),
         })
     }
 
@@ -178,8 +182,42 @@ impl<'a> Part<'a> {
     fn is_binary(&self) -> bool {
         let is_text =
             |kind: &str| kind.starts_with("text/") || kind.contains("json") || kind.contains("urlencoded") || kind.contains("xml");
-        self.content_type.as_deref().is_some_and(|kind| !is_text(kind)) && std::str::from_utf8(self.content).is_err()
+        self.content_type.as_deref().is_some_and(|kind| !is_text(kind)) && std::str::from_utf8(&self.content).is_err()
     }
+}
+
+/// The bytes of a part as they were before they were encoded for old mail servers; `None` where they were not, or are not what
+/// is said.
+fn decoded(encoding: &str, content: &[u8]) -> Option<Vec<u8>> {
+    match encoding.to_ascii_lowercase().as_str() {
+        "base64" => {
+            let letters: Vec<u8> = content.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            let end = letters.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
+            data_encoding::BASE64_NOPAD.decode(&letters[..end]).ok()
+        }
+        "quoted-printable" => quoted_printable(content),
+        _ => None,
+    }
+}
+
+fn quoted_printable(content: &[u8]) -> Option<Vec<u8>> {
+    let (mut out, mut rest) = (Vec::with_capacity(content.len()), content);
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = match (byte, after) {
+            // A line that goes on.
+            (b'=', [b'\r', b'\n', behind @ ..] | [b'\n', behind @ ..]) => behind,
+            (b'=', [high, low, behind @ ..]) => {
+                out.extend(data_encoding::HEXLOWER_PERMISSIVE.decode(&[*high, *low]).ok()?);
+                behind
+            }
+            (b'=', _) => return None,
+            (other, behind) => {
+                out.push(other);
+                behind
+            }
+        };
+    }
+    Some(out)
 }
 
 /// The two sides of the first empty line.

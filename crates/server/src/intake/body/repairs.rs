@@ -1,9 +1,9 @@
-//! What had to be mended for a body to be read: counts by kind, which go on record, and what was lost on the way, which
-//! counts as content.
+//! What had to be mended for a body to be read: counts by kind, which go on record, and whether something was lost on the
+//! way. What was lost where is read again with marks.
 
 use std::collections::BTreeMap;
 
-use domain::digest::Digest;
+use domain::tree::Mended;
 
 /// One kind of mending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +20,8 @@ pub enum Repair {
     Encoding,
     /// A NUL stands in a name or a text: fields have U+FFFD there.
     Nul,
+    /// A part of a form stood in Base64 or as quoted-printable, and was decoded.
+    PartEncoding,
     /// A member repeats the name of one before it: the last counts.
     RepeatedName,
     /// Half of a surrogate pair was replaced by U+FFFD.
@@ -42,6 +44,7 @@ impl Repair {
             Self::Control => "control_character",
             Self::Encoding => "declared_encoding",
             Self::Nul => "nul",
+            Self::PartEncoding => "part_encoding",
             Self::RepeatedName => "repeated_name",
             Self::Surrogate => "lone_surrogate",
             Self::Transcoded => "transcoded",
@@ -55,7 +58,9 @@ impl Repair {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
     counts: BTreeMap<Repair, u32>,
-    lost: Option<Digest>,
+    is_lossy: bool,
+    /// Whether what is read is marked where something is lost ([`domain::tree::marks`]).
+    is_marking: bool,
 }
 
 impl Repairs {
@@ -71,35 +76,38 @@ impl Repairs {
         self.add(kind, 1);
     }
 
-    /// Counts, and remembers what was replaced.
-    pub(super) fn lost(&mut self, kind: Repair, count: u32, what: &[u8]) {
+    /// Counts what was replaced by a character that others may have written.
+    pub(super) fn lost(&mut self, kind: Repair, count: u32) {
         self.add(kind, count);
-        if count > 0 {
-            let before = self.lost.unwrap_or(Digest::ZERO);
-            self.lost = Some(Digest::of_parts([before.as_bytes().as_slice(), what]));
-        }
+        self.is_lossy |= count > 0;
+    }
+
+    /// Those of a reading with marks.
+    pub(super) fn marking() -> Self {
+        Self { is_marking: true, ..Self::default() }
+    }
+
+    pub(super) fn is_marking(&self) -> bool {
+        self.is_marking
+    }
+
+    /// None yet, for a part of the body that is read the same way.
+    pub(super) fn of_part(&self) -> Self {
+        Self { is_marking: self.is_marking, ..Self::default() }
     }
 
     /// Takes those of a part of the body in.
-    pub(super) fn join(&mut self, part: &Self) {
+    pub(in crate::intake) fn join(&mut self, part: &Self) {
         for (kind, count) in &part.counts {
             self.add(*kind, *count);
         }
-        if let Some(lost) = &part.lost {
-            let before = self.lost.unwrap_or(Digest::ZERO);
-            self.lost = Some(Digest::of_parts([before.as_bytes().as_slice(), lost.as_bytes()]));
-        }
-    }
-
-    /// What was lost in all of a body is lost in this part too; it is counted there.
-    pub(super) fn take_lost(&mut self, whole: &Self) {
-        self.lost = whole.lost;
+        self.is_lossy |= part.is_lossy;
     }
 
     /// What was replaced in all of it is no matter of the whole any more: its parts are read anew, each by itself.
     pub(super) fn forget_lost(&mut self) {
         self.counts.remove(&Repair::Undecodable);
-        self.lost = None;
+        self.is_lossy = false;
     }
 
     /// How often that was done.
@@ -107,9 +115,15 @@ impl Repairs {
         self.counts.get(&kind).copied().unwrap_or_default()
     }
 
-    /// Digest of what was replaced and reads alike now; `None` if nothing was.
-    pub fn lost_digest(&self) -> Option<&Digest> {
-        self.lost.as_ref()
+    /// Whether something was replaced and reads like something else now.
+    pub fn is_lossy(&self) -> bool {
+        self.is_lossy
+    }
+
+    /// Takes in what was mended in texts that are read as part of the body.
+    pub(in crate::intake) fn add_mended(&mut self, mended: &Mended) {
+        self.add(Repair::Control, mended.controls);
+        self.lost(Repair::Surrogate, mended.surrogates);
     }
 
     /// As the record has them.

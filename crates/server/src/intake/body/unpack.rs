@@ -12,6 +12,9 @@ use super::repairs::{Repair, Repairs};
 /// How often a body may be packed.
 const LAYERS_MAX: usize = 2;
 
+/// The packings that may be named in a reason: a header's own words never are (I12).
+const KNOWN: [&str; 8] = ["br", "zstd", "compress", "x-compress", "exi", "pack200-gzip", "dcb", "dcz"];
+
 const GZIP: &[u8] = b"\x1F\x8B\x08";
 
 /// The body as it was before it was packed; `declared` is its `Content-Encoding`, and `max` the most bytes that are read.
@@ -23,7 +26,7 @@ pub(super) fn unpack<'a>(declared: Option<&str>, bytes: &'a [u8], max: usize, re
         .map(|layer| layer.trim().to_ascii_lowercase())
         .filter(|layer| !layer.is_empty() && layer != "identity")
         .collect();
-    if layers.len() > LAYERS_MAX {
+    if layers.len() > LAYERS_MAX && !is_readable(bytes) {
         return Err(Unreadable::because(format!("the body is packed more than {LAYERS_MAX} times")));
     }
     let mut body = Cow::Borrowed(bytes);
@@ -37,8 +40,13 @@ pub(super) fn unpack<'a>(declared: Option<&str>, bytes: &'a [u8], max: usize, re
                 repairs.one(Repair::Encoding);
                 continue;
             }
+            // What can be read as it stands was not packed, whatever it is called; nor was what is no packing's name.
+            _ if is_readable(&body) => {
+                repairs.one(Repair::Encoding);
+                continue;
+            }
             other => {
-                let name: String = other.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+                let name = if KNOWN.contains(&other) { other } else { "something unknown" };
                 return Err(Unreadable::because(format!("the body is compressed with {name}, which is not read: kept for later")));
             }
         };
@@ -54,6 +62,13 @@ pub(super) fn unpack<'a>(declared: Option<&str>, bytes: &'a [u8], max: usize, re
 /// Packed bytes are practically never text.
 fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()))
+}
+
+/// Nor do those of other packings begin as JSON does, with broken characters in it or in UTF-16.
+fn is_readable(bytes: &[u8]) -> bool {
+    let begins = matches!(bytes.trim_ascii_start(), [b'{' | b'[', b'"' | b'{' | b'[' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n', ..]);
+    let is_wide = matches!(bytes, [0xFF, 0xFE, _, 0, ..] | [0xFE, 0xFF, 0, ..] | [b'{' | b'[', 0, _, 0, ..] | [0, b'{' | b'[', 0, ..]);
+    begins || is_wide || is_text(bytes)
 }
 
 fn is_zlib(bytes: &[u8]) -> bool {

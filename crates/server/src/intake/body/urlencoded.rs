@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
-use domain::tree::Tree;
+use domain::tree::{Tree, marks};
 
 use super::repairs::Repairs;
 use super::{Unreadable, charset, names};
@@ -23,12 +23,23 @@ pub(super) fn read(text: &str, declared: Option<&str>, repairs: &mut Repairs) ->
             return Err(Unreadable::because(format!("the form has more than {PAIRS_MAX} pairs")));
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (name, value) = (decoded(name), decoded(value));
-        let name = charset::of_part(&name, declared, repairs);
-        let value = charset::of_part(&value, declared, repairs).into_owned();
+        let (name, value) = (text_of(name, declared, repairs), text_of(value, declared, repairs));
         names::put(&mut members, &name, Tree::Text(value), number)?;
     }
     Ok(Tree::Map(members))
+}
+
+/// What an escaped text says. Marks in it stand for what was lost before the escapes were undone, and stay as they are.
+fn text_of(escaped: &str, declared: Option<&str>, repairs: &mut Repairs) -> String {
+    if !repairs.is_marking() {
+        return charset::of_part(&decoded(escaped), declared, repairs).into_owned();
+    }
+    let mut text = String::new();
+    for (before, mark) in marks::pieces(escaped) {
+        text.push_str(&charset::of_part(&decoded(before), declared, repairs));
+        text.push_str(mark);
+    }
+    text
 }
 
 /// Whether a text of another type, or of none, is a form all the same: names and values in the letters that escaping leaves,
