@@ -141,7 +141,7 @@ async fn a_target_in_shadow_mode_is_never_called_whenever_it_was_planned() {
     let live = crm::config(crm.address, Some("strong"), "");
     let shadow = crm::config(crm.address, Some("strong"), "mode = \"shadow\"");
     let world = World::with(&live).await;
-    crm.script(vec![crm::Act::Say(429, json!({}))], crm::Act::Well);
+    crm.script(vec![Act::Say(429, json!({}))], Act::Well);
     world.post("web", &lead("1", "planned while live, and not now")).await;
     assert!(world.app.engine.work_once().await.unwrap());
     let world = world.restart_with(&shadow).await;

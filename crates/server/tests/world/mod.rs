@@ -135,7 +135,7 @@ impl World {
     pub async fn work_for(&self, ms: i64) {
         let end = self.clock.now().plus(ms);
         loop {
-            while self.app.engine.work_once().await.unwrap() {}
+            while Box::pin(self.app.engine.work_once()).await.unwrap() {}
             match self.app.engine.next_due().await.unwrap() {
                 Some(due) if due <= end => drop(self.clock.sleep_until(due)),
                 _ => return,
