@@ -63,7 +63,7 @@ async fn world(config: &str) -> World {
 }
 
 /// The process that worked on the book ends; the book stays.
-fn leave(world: World) -> std::sync::Arc<world::Dir> {
+fn leave(world: World) -> std::sync::Arc<Dir> {
     let World { dir, app, .. } = world;
     drop(app);
     dir
@@ -130,7 +130,7 @@ async fn an_empty_book_says_how_to_post_and_a_missing_one_how_to_make_it() {
     let dir = leave(world("").await);
     run(&dir.0, &["enquiries"]).well().says(&["curl http://", "/in/web", "submission_id"]);
     run(&dir.0, &["review"]).well().says(&["Nothing waits for a person"]);
-    let empty = world::Dir::new();
+    let empty = Dir::new();
     std::fs::write(empty.0.join("oncebook.toml"), placed(&empty.0, "")).unwrap();
     for args in [
         &["enquiries"][..],
@@ -268,7 +268,7 @@ async fn a_delivery_that_came_again_is_no_longer_told_of() {
 async fn what_was_refused_is_listed_apart() {
     let closed =
         "[[source]]\nname = \"web\"\nauth = { scheme = \"bearer\", secret = \"file:SECRET\" }\nidentity = { submission = \"/id\" }\n";
-    let secret = world::Dir::new();
+    let secret = Dir::new();
     std::fs::write(secret.0.join("token"), "token").unwrap();
     let closed = closed.replace("SECRET", secret.0.join("token").to_str().unwrap());
     let world = world(&closed).await;
@@ -324,8 +324,8 @@ async fn a_copy_of_what_is_held_and_a_replay_are_told_as_they_are() {
 }
 
 /// The files of a book that nobody has open, in a directory of their own: what a person copies.
-fn copied(from: &Path, files: &[&str]) -> world::Dir {
-    let to = world::Dir::new();
+fn copied(from: &Path, files: &[&str]) -> Dir {
+    let to = Dir::new();
     for file in files {
         std::fs::copy(from.join(file), to.0.join(file)).unwrap();
     }
@@ -334,7 +334,7 @@ fn copied(from: &Path, files: &[&str]) -> world::Dir {
 }
 
 /// What a person reads of a copy.
-fn is_the_book(copy: &world::Dir) {
+fn is_the_book(copy: &Dir) {
     run(&copy.0, &["show", KEY]).well().says(&["Avery Sample"]);
     run(&copy.0, &["evidence", "verify"]).well().says(&["The chain is whole"]);
 }
@@ -368,7 +368,7 @@ async fn a_server_whose_output_nobody_reads_serves_on() {
 
 #[test]
 fn dismissing_needs_a_reason() {
-    let empty = world::Dir::new();
+    let empty = Dir::new();
     std::fs::write(empty.0.join("oncebook.toml"), placed(&empty.0, "")).unwrap();
     let bare = run(&empty.0, &["review", "rev_1", "dismiss"]);
     assert_eq!(bare.code, 2);
@@ -429,7 +429,7 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
 
 #[test]
 fn a_misspelt_name_is_found_before_there_is_an_enquiry() {
-    let dir = world::Dir::new();
+    let dir = Dir::new();
     let config =
         "[[target]]\nname = \"mail\"\nkind = \"outbox\"\nfrom = \"desk@example.com\"\n[[action]]\nname = \"hello\"\ntarget = \"mail\"\n";
     for (line, says) in [
@@ -447,7 +447,7 @@ fn a_misspelt_name_is_found_before_there_is_an_enquiry() {
 #[tokio::test]
 async fn a_data_directory_has_one_server() {
     let world = world("").await;
-    let second = world::Dir::new();
+    let second = Dir::new();
     let book = second.0.join("other.db");
     std::fs::write(second.0.join("oncebook.toml"), placed(&world.dir.0, &format!("[store]\nurl = \"sqlite:{}\"\n", book.display())))
         .unwrap();

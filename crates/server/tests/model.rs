@@ -559,6 +559,20 @@ async fn i12_the_key_goes_to_the_server_and_nowhere_else() {
     assert!(entry.facts.text("why").unwrap().contains("look at qualifier.api_key"), "{:?}", entry.facts);
 }
 
+/// In escapes it is not found in the answer's bytes: what is read from it says nothing of it either.
+#[tokio::test]
+async fn i12_a_key_that_is_echoed_in_escapes_reaches_no_record() {
+    let dir = Dir::new();
+    let file = dir.0.join("key");
+    std::fs::write(&file, "sk-very-secret-0815\n").unwrap();
+    let escaped: String = "sk-very-secret-0815".bytes().map(|b| format!("\\u{b:04x}")).collect();
+    let content = good_with("summary", json!("SUMMARY")).replace("SUMMARY", &escaped);
+    let model = Model::open(vec![], Say::Content(content)).await;
+    let world = one(&model, &format!("api_key = \"file:{}\"", file.display()), MESSAGE).await;
+    assert_eq!(world.dossier(KEY).await.enquiry.qualification.unwrap().summary, "[secret]");
+    assert!(!serde_json::to_string(&world.deals().await).unwrap().contains("0815"));
+}
+
 /// While a later run's next try is waited for, the enquiry's effects come to rest: both are in the book in the end.
 #[tokio::test]
 async fn a_later_runs_question_outlives_what_else_happens_to_the_enquiry() {

@@ -70,6 +70,10 @@ impl Line for Asked {
             broken: reply.cut.map(|too_large| if too_large { Broken::TooLarge } else { Broken::Lost }),
         })
     }
+
+    fn hush(&self, text: String) -> String {
+        self.0.hush(&text)
+    }
 }
 
 /// Whether a template may print a model's draft: it names it, or takes the qualification as a whole, where the draft stands

@@ -47,13 +47,21 @@ enum Word {
     OpenAi,
 }
 
+/// While a model is tried, the enquiry's record is not written: what is longer would only be forgotten.
+const TIMEOUT_MAX_MS: i64 = 10 * 60_000;
+const BACKOFF_MAX_MS: i64 = 10 * 60_000;
+
 impl Qualifier {
     pub(super) fn read(section: &Section<'_>) -> Self {
         let word = section.parsed_by("kind", word).unwrap_or(Word::Rules);
         let (base_url, model) = (base_url(section), model(section));
         let timeout = section.parsed("timeout").unwrap_or(Period::secs(30));
-        if timeout.ms() == 0 {
-            section.problem("timeout", "`timeout` must leave some time for an answer, e.g. 30s");
+        if timeout.ms() == 0 || timeout.ms() > TIMEOUT_MAX_MS {
+            section.problem("timeout", "`timeout` must leave some time for an answer, and at most 10m: the record waits for it, e.g. 30s");
+        }
+        let backoff = section.parsed("backoff").unwrap_or(Period::secs(1));
+        if backoff.ms() > BACKOFF_MAX_MS {
+            section.problem("backoff", "`backoff` is at most 10m: the record waits for it, e.g. 1s");
         }
         if word == Word::OpenAi {
             for (key, why) in [("base_url", "the server's address, e.g. http://127.0.0.1:8080/v1"), ("model", "its name on that server")] {
@@ -74,7 +82,7 @@ impl Qualifier {
             max_tokens: section.whole("max_tokens", 16..=65_536).unwrap_or(1_024),
             api_key: section.secret("api_key"),
             attempts: section.whole("attempts", 1..=20).unwrap_or(3),
-            backoff: section.parsed("backoff").unwrap_or(Period::secs(1)),
+            backoff,
             timeout,
             min_confidence: section.share("min_confidence").unwrap_or(0.7),
         }
@@ -108,6 +116,10 @@ fn base_url(section: &Section<'_>) -> Option<String> {
     };
     if !url.username().is_empty() || url.password().is_some() {
         section.secret_problem(section.path.key("base_url"), "a password stands in the address: give it as `api_key`, by reference");
+        return None;
+    }
+    if url.path().trim_end_matches('/').ends_with("/chat/completions") {
+        section.problem("base_url", "the address ends before /chat/completions, which is put behind it: e.g. http://127.0.0.1:8080/v1");
         return None;
     }
     if url.query().is_some() || url.fragment().is_some() {

@@ -260,6 +260,10 @@ fn a_model_needs_its_server_and_its_name() {
     assert_problem(&openai(&format!("base_url = \"models/v1\"\n{model}")), "3:12", "qualifier.base_url", "the server's address");
     assert_problem(&openai(&format!("base_url = \"http://m/v1?key=1\"\n{model}")), "3:12", "qualifier.base_url", "ends at its path");
     assert_problem(&openai(&format!("{url}model = \" \"\n")), "4:9", "qualifier.model", "on one line");
+    let whole = "base_url = \"http://m/v1/chat/completions/\"\n";
+    assert_problem(&openai(&format!("{whole}{model}")), "3:12", "qualifier.base_url", "put behind it");
+    assert_problem("[qualifier]\nbackoff = \"30d\"\n", "2:11", "qualifier.backoff", "at most 10m: the record waits for it");
+    assert_problem("[qualifier]\ntimeout = \"24h\"\n", "2:11", "qualifier.timeout", "at most 10m: the record waits for it");
     assert_problem(&with("max_tokens = 1\n"), "5:14", "qualifier.max_tokens", "a whole number from 16 to 65536");
     assert_problem(&with("timeout = \"0s\"\n"), "5:11", "qualifier.timeout", "must leave some time");
     assert_problem(&with("temperature = 1\n"), "5:1", "qualifier.temperature", "there is no key `temperature`");

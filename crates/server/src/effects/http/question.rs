@@ -69,6 +69,11 @@ impl Questions {
         Ok(self.read(response).await)
     }
 
+    /// A text that was read from an answer, our secret masked.
+    pub fn hush(&self, text: &str) -> String {
+        String::from_utf8_lossy(&without(text.as_bytes(), &self.told.forms(&[]))).into_owned()
+    }
+
     async fn read(&self, mut response: Response) -> Reply {
         let (status, headers) = (response.status().as_u16(), response.headers());
         let retry_after_ms = wait(headers, &*self.clock);

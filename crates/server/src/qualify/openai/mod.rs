@@ -33,6 +33,11 @@ pub trait Line: Send + Sync {
     /// Posts the body as JSON to the chat completions of the configured server. `Err`: why there is no answer at all, in
     /// words that hold no secret.
     async fn ask(&self, body: Vec<u8>) -> Result<Said, String>;
+
+    /// A text of an answer without any secret of ours, however it was escaped on the way.
+    fn hush(&self, text: String) -> String {
+        text
+    }
 }
 
 /// What the server said.
@@ -95,9 +100,24 @@ impl OpenAi {
         };
         let told = answer::told(&said);
         let facts = told.facts(facts);
-        let read = told.content.and_then(|content| result::read(&content, given));
+        let read = told.content.and_then(|content| result::read(&content, given)).map(|result| self.hushed(result));
         let read = read.map_err(|refusal| Refusal { retry_after_ms: said.retry_after_ms, ..refusal });
         (facts, said.body, read)
+    }
+}
+
+impl OpenAi {
+    /// The result without a secret that the server may have echoed in escapes, which only reading takes off.
+    fn hushed(&self, result: Qualification) -> Qualification {
+        let hush = |text| self.line.hush(text);
+        Qualification {
+            summary: hush(result.summary),
+            budget: result.budget.map(hush),
+            contact_facts: result.contact_facts.into_iter().map(hush).collect(),
+            unsupported: result.unsupported.into_iter().map(hush).collect(),
+            reply_draft: result.reply_draft.map(hush),
+            ..result
+        }
     }
 }
 
