@@ -565,7 +565,7 @@ async fn i12_a_key_that_is_echoed_in_escapes_reaches_no_record() {
     let dir = Dir::new();
     let file = dir.0.join("key");
     std::fs::write(&file, "sk-very-secret-0815\n").unwrap();
-    let escaped: String = "sk-very-secret-0815".bytes().map(|b| format!("\\u{b:04x}")).collect();
+    let escaped = "sk-very-secret-0815".bytes().map(|b| format!("\\u{b:04x}")).collect::<Vec<_>>().concat();
     let content = good_with("summary", json!("SUMMARY")).replace("SUMMARY", &escaped);
     let model = Model::open(vec![], Say::Content(content)).await;
     let world = one(&model, &format!("api_key = \"file:{}\"", file.display()), MESSAGE).await;
