@@ -507,7 +507,7 @@ fn answer(listener: &TcpListener, status: u16, body: &str) -> String {
 fn a_bench_counts_its_records_and_names_its_aims() {
     let dir = Dir::new();
     let arguments = ["bench", "--only", "jobs,model", "--seconds", "1", "--jobs", "40", "--json", "--dir"];
-    let out = std::process::Command::new(world::process::binary()).args(arguments).arg(&dir.0).output().unwrap();
+    let out = Command::new(world::process::binary()).args(arguments).arg(&dir.0).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let report: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&report["jobs"]["records"], &report["jobs"]["keys"], &report["to_model"]["count"]), (&json!(40), &json!(40), &json!(200)));
