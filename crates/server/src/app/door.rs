@@ -74,7 +74,8 @@ async fn connection(stream: TcpStream, remote: SocketAddr, router: Router, bound
         router.clone().oneshot(request)
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(bounds.head_timeout).max_buf_size(HEAD_MAX);
+    // Many senders close behind their last byte, and would never know that what they sent was dropped.
+    http.half_close(true).timer(TokioTimer::new()).header_read_timeout(bounds.head_timeout).max_buf_size(HEAD_MAX);
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         biased;

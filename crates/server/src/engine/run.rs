@@ -148,3 +148,6 @@ impl Engine {
         Ok(self.parts.store.lease(now, now.plus(1), 0).await?.next_due)
     }
 }
+
+#[cfg(test)]
+mod tests;
