@@ -190,3 +190,18 @@ async fn a_record_that_differs_can_be_taken_as_it_is_and_a_closed_one_is_still_f
         assert_eq!(world.dossier(id.as_str().unwrap()).await.enquiry.key.to_string(), key(n));
     }
 }
+
+/// A message is about its event: what is told late is late, however soon it was entered.
+#[tokio::test]
+async fn not_after_counts_from_the_original_event() {
+    let config = DESK.replace("message = \"/message\"", "message = \"/message\", occurred_at = \"/at\"");
+    let world = World::with(&config).await;
+    for (id, at) in [("old", "2020-01-01T10:00:00Z"), ("future", "2099-01-01T10:00:00Z"), ("none", "last tuesday")] {
+        let body =
+            json!({"submission_id": id, "email": format!("{id}@example.com"), "message": format!("a quote, please: {id}"), "at": at});
+        world.post("web", &body.to_string()).await;
+    }
+    world.work_for(HOUR).await;
+    assert_eq!(world.states("web:submission:old").await, ["deal=verified", "follow-up=held"]);
+    assert_eq!(world.mails().len(), 2, "the others count from when they were entered");
+}

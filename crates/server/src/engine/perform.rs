@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
+use domain::enquiry::Enquiry;
 use domain::gate::{Attempted, Door, Effect, Hold, Moved, Next, Observation, Phase, Rules, StepKind, decide};
 use domain::ids::ReviewId;
 use domain::time::UtcMs;
 use evidence::Facts;
+use jiff::Timestamp;
 use store::{Error, Lease, Review, ReviewKind, Step};
 
 use super::ask::{intent_facts, kind_of};
@@ -211,7 +213,7 @@ impl Engine {
         if action.sends_draft && drafted {
             return Some("its message holds a model's draft, which leaves after a person's approval only");
         }
-        let late = action.not_after_ms.is_some_and(|limit| self.now().since(work.enquiry.accepted_at) > limit);
+        let late = action.not_after_ms.is_some_and(|limit| self.now().since(original_at(&work.enquiry)) > limit);
         late.then_some("older than the action's not_after")
     }
 
@@ -328,6 +330,12 @@ impl Engine {
             decision: None,
         }
     }
+}
+
+/// When the original event was, as far as the enquiry says, and no later than it was entered.
+fn original_at(enquiry: &Enquiry) -> UtcMs {
+    let said = enquiry.fields.as_ref().and_then(|fields| fields.timestamp.as_deref()?.parse::<Timestamp>().ok());
+    said.map_or(enquiry.accepted_at, |at| UtcMs(at.as_millisecond()).min(enquiry.accepted_at))
 }
 
 /// The answers that this worker got for a step, by attempt.

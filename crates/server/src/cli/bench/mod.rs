@@ -60,6 +60,12 @@ pub(super) struct BenchArgs {
     storeless: bool,
 }
 
+impl BenchArgs {
+    fn is_whole(&self) -> bool {
+        Measured::ALL.iter().all(|part| self.only.contains(part))
+    }
+}
+
 /// A part of the bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Measured {
@@ -81,6 +87,9 @@ pub(super) async fn run(common: &Common, args: &BenchArgs, out: &mut dyn Write) 
     if args.storeless {
         storeless::serve(common, out).await?;
         return Ok(Ended::Well);
+    }
+    if args.write.is_some() && !args.is_whole() {
+        return Err(CliError::Said("--write takes a whole run: leave --only out".to_owned()));
     }
     let root = Root::make(&args.dir)?;
     let report = measure(&root.0, args).await?;
@@ -115,7 +124,9 @@ impl Drop for Root {
 }
 
 fn command(args: &BenchArgs) -> String {
-    format!("oncebook bench --seconds {} --jobs {} --grow {}", args.seconds, args.jobs, args.grow)
+    let only: Vec<String> = args.only.iter().map(|part| format!("{part:?}").to_lowercase()).collect();
+    let only = if args.is_whole() { String::new() } else { format!(" --only {}", only.join(",")) };
+    format!("oncebook bench --seconds {} --jobs {} --grow {}{only}", args.seconds, args.jobs, args.grow)
 }
 
 /// A document with the page between its marks, or the page alone if it has none.

@@ -75,7 +75,12 @@ const SOURCE: Table = Table {
             r#""acme""#,
             "Whose enquiries these are; needed once there are two clients.",
         ),
-        usual("kind", Word(&["generic"]), r#""generic""#, "How bodies are read: JSON, or URL-encoded as a form sends them."),
+        usual(
+            "kind",
+            Word(&["generic"]),
+            r#""generic""#,
+            "How bodies are read: JSON, JSON lines, forms with their files, text; packed or not (docs/connectors.md).",
+        ),
         usual("auth", Shape::Table(&AUTH), r#"{ scheme = "none" }"#, "How a delivery proves where it comes from."),
         follows(
             "identity",
@@ -94,7 +99,7 @@ const SOURCE: Table = Table {
             "timezone",
             Text,
             r#""Europe/Berlin""#,
-            "IANA name of the zone of event times without an offset; without it they are quarantined.",
+            "IANA name of the zone of event times without an offset; without it a delivery whose key rests on its time is quarantined, and another has no timestamp.",
         ),
         usual(
             "volatile",
