@@ -198,9 +198,7 @@ async fn read_whole(
             data = poll_fn(&mut poll_data) => data,
             () = clock.sleep_until(end.min(now.plus(LOOK_MS)).min(last.plus(IDLE_MAX_MS))) => {
                 now = clock.now();
-                let owed = now.since(began).saturating_sub(GRACE_MS).saturating_mul(RATE_MIN_PER_MS);
-                let is_slow = usize::try_from(owed).is_ok_and(|owed| whole.len() < owed);
-                if now >= last.plus(IDLE_MAX_MS) || is_slow && room.is_awaited() {
+                if now >= last.plus(IDLE_MAX_MS) || is_slow(whole.len(), now.since(began)) && room.is_awaited() {
                     return Err(Cut::TooSlow);
                 }
                 continue;
@@ -224,8 +222,18 @@ async fn read_whole(
         }
         now = clock.now();
         last = now;
+        // Also one that always sends a little holds its room for next to nothing.
+        if over == 0 && is_slow(whole.len(), now.since(began)) && room.is_awaited() {
+            return Err(Cut::TooSlow);
+        }
     }
     Err(Cut::TooSlow)
+}
+
+/// Whether so many bytes in so many ms are next to nothing.
+fn is_slow(bytes: usize, ms: i64) -> bool {
+    let owed = ms.saturating_sub(GRACE_MS).saturating_mul(RATE_MIN_PER_MS);
+    usize::try_from(owed).is_ok_and(|owed| bytes < owed)
 }
 
 /// The headers in the order they came (several of one name stand together), names in lower case. A value that is no UTF-8

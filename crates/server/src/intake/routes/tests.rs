@@ -122,6 +122,45 @@ async fn a_body_that_stands_still_or_never_ends_is_given_up() {
     }
 }
 
+/// Alone, one that drips may take its time; while another one waits for the room that it holds, it loses it.
+#[tokio::test]
+async fn one_that_drips_loses_its_room_to_one_that_waits() {
+    for somebody_waits in [false, true] {
+        let (room, clock) = (Room::of(1024), Leaping(Mutex::new(NOW)));
+        let mut held = Taking::new(&room, "web", &clock);
+        assert!(held.has(1024).await);
+        // Polled once, it stands in its line; its patience is not at issue here.
+        let mut other = Taking::new(&room, "other", &Patient);
+        let mut waiting = Box::pin(other.has(1));
+        if somebody_waits {
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending());
+        }
+        let mut left = 99;
+        let drip = |_: &mut Context<'_>| {
+            left -= 1;
+            assert!(left > 0);
+            clock.ahead(1_000);
+            Poll::Ready(Some(Ok(Bytes::from_static(b" "))))
+        };
+        let read = read_whole(drip, (&mut held, 1024), 1024, &clock).await;
+        assert!(matches!(read, Err(Cut::TooSlow)), "{read:?}");
+        assert_eq!(clock.now().since(NOW), if somebody_waits { 3_000 } else { 60_000 });
+        drop(waiting);
+    }
+}
+
+struct Patient;
+
+impl Clock for Patient {
+    fn now(&self) -> domain::time::UtcMs {
+        NOW
+    }
+
+    fn sleep_until(&self, _: domain::time::UtcMs) -> domain::time::Later<'_> {
+        Box::pin(std::future::pending())
+    }
+}
+
 #[tokio::test]
 async fn a_stuck_sender_is_answered_and_its_connection_closed() {
     let (intake, _) = intake_at(setup(), None, NOW);
