@@ -152,11 +152,11 @@ async fn one_that_drips_loses_its_room_to_one_that_waits() {
 struct Patient;
 
 impl Clock for Patient {
-    fn now(&self) -> domain::time::UtcMs {
+    fn now(&self) -> UtcMs {
         NOW
     }
 
-    fn sleep_until(&self, _: domain::time::UtcMs) -> domain::time::Later<'_> {
+    fn sleep_until(&self, _: UtcMs) -> Later<'_> {
         Box::pin(std::future::pending())
     }
 }
