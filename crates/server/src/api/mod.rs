@@ -8,6 +8,7 @@ mod operate;
 mod params;
 pub mod problem;
 mod read;
+mod whole;
 
 #[cfg(test)]
 mod tests;
