@@ -427,6 +427,38 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
     unknown.says(&["no target 'crn'", "crm, mail"]);
 }
 
+/// All that is left of the book is its log: no command may have it thrown away, and each says what lies there.
+#[test]
+fn i1_no_command_opens_a_book_of_which_only_the_log_is_there() {
+    let dir = Dir::new();
+    std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, "[[target]]\nname = \"crm\"\nkind = \"desk\"\n")).unwrap();
+    let (book, log) = (dir.0.join("book.db"), dir.0.join("book.db-wal"));
+    std::fs::write(&log, "what a crash left").unwrap();
+    let commands: [&[&str]; 10] = [
+        &["enquiries"],
+        &["deliveries"],
+        &["show", "lead_77"],
+        &["review"],
+        &["targets"],
+        &["evidence", "verify"],
+        &["replay", "lead_77"],
+        &["pause", "crm"],
+        &["identity", "accept", "web"],
+        &["serve"],
+    ];
+    for _ in ["no file", "an empty one"] {
+        for command in commands {
+            let ran = run(&dir.0, command);
+            assert_eq!(ran.code, 2, "{command:?}: {}", ran.out);
+            ran.says(&["book.db is missing or empty, and its log (-wal) is there"]);
+            assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left", "{command:?}");
+        }
+        std::fs::write(&book, "").unwrap();
+    }
+    run(&dir.0, &["config", "check"]).well();
+    assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left");
+}
+
 #[test]
 fn a_misspelt_name_is_found_before_there_is_an_enquiry() {
     let dir = Dir::new();

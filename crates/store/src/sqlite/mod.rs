@@ -151,17 +151,27 @@ fn one_name(path: &Path) -> Result<PathBuf, Error> {
 
 /// Refuses to begin a new book where the log of an old one lies, and to touch a database of something else.
 fn whole_or_new(path: &Path) -> Result<(), Error> {
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if size(path) > 0 {
+    if length(path) > 0 {
         return migrate::no_other_database(&reader(path)?);
     }
-    if size(Path::new(&log)) > 0 {
+    not_its_log_alone(path)
+}
+
+/// Refuses a book of which only the log is there: whoever opens a file without a page, if only to read it, has `SQLite`
+/// discard the log beside it, and that may be all there is of the book. `path` is the file's own name, not a link's.
+fn not_its_log_alone(path: &Path) -> Result<(), Error> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if length(path) == 0 && length(Path::new(&log)) > 0 {
         let why = "is missing or empty, and its log (-wal) is there: bring the file back, or move the log away to begin a new book";
         return Err(Error::Refused(format!("the book {} {why}", path.display())));
     }
     Ok(())
+}
+
+/// Bytes in the file; 0 where there is none.
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
 /// Takes the lock that makes this process the only writer.
@@ -189,7 +199,11 @@ fn prepare(conn: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
+/// A connection that only reads. The one way to one: whatever must hold before the file is touched is asked here.
 fn reader(path: &Path) -> Result<Connection, Error> {
+    // `SQLite` follows a link, and the log lies beside what it leads to.
+    let own = std::fs::canonicalize(path);
+    not_its_log_alone(own.as_deref().unwrap_or(path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(|e| Error::Unavailable(format!("{}: {e}", path.display())))?;
     conn.busy_timeout(BUSY).map_err(fault)?;
