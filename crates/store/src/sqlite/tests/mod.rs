@@ -1,11 +1,11 @@
 //! What only this engine can do wrong: its file and its locks here, its batches in `batches`, its log in
-//! `killed`, books of before in `upgrade`. The contract itself is tested in `contract`.
+//! `killed`, its readers in `reading`, books of before in `upgrade`. The contract itself is tested in `contract`.
 
 mod batches;
 mod killed;
+mod reading;
 mod upgrade;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
 
@@ -206,73 +206,6 @@ fn a_book_has_one_name() {
     }
     std::fs::remove_file(other("twin.db").path).unwrap();
     assert!(Sqlite::open(other("link.db")).is_ok(), "a link to a book is that book");
-}
-
-fn log_of(path: &Path) -> PathBuf {
-    path.with_file_name(format!("{}-wal", path.file_name().unwrap().to_str().unwrap()))
-}
-
-/// Without its file, a book's log is all there is of it: a new book would write over it and know no delivery, and even who
-/// only reads has the engine throw it away.
-#[test]
-fn i1_where_only_the_log_of_a_book_lies_nobody_opens_it() {
-    let dir = Dir::new();
-    let path = dir.options(1, T0).path;
-    let (log, link) = (log_of(&path), path.with_file_name("link.db"));
-    std::fs::write(&log, "what a crash left").unwrap();
-    std::os::unix::fs::symlink(&path, &link).unwrap();
-    let is_told = |opened| {
-        let error = refused(opened);
-        assert!(matches!(&error, Error::Refused(why) if why.contains("missing or empty")), "{error}");
-        assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left");
-    };
-    for _ in ["no file", "an empty one"] {
-        is_told(Sqlite::open(dir.options(1, T0)));
-        is_told(Sqlite::open_to_read(&path));
-        std::fs::write(&path, "").unwrap();
-    }
-    is_told(Sqlite::open_to_read(&link));
-}
-
-/// A reader that is open already asks again before its next connection: the file may have been emptied since.
-#[tokio::test]
-async fn i1_a_file_emptied_under_a_reader_keeps_its_log() {
-    let dir = Dir::new();
-    let path = dir.options(1, T0).path;
-    let book = open(&dir);
-    enter(&*book, post("1", "77", "a")).await;
-    let reader = Sqlite::open_to_read(&path).unwrap();
-    reader.readers.lock().unwrap().clear();
-    let kept = std::fs::read(log_of(&path)).unwrap();
-    let file = std::fs::read(&path).unwrap();
-    std::fs::write(&path, "").unwrap();
-    let error = reader.targets().await.err().unwrap();
-    assert!(matches!(&error, Error::Refused(why) if why.contains("missing or empty")), "{error}");
-    assert!(!kept.is_empty() && std::fs::read(log_of(&path)).unwrap() == kept);
-    // The writer ends over the file it began with.
-    std::fs::write(&path, file).unwrap();
-}
-
-/// What a crash or a copy leaves: the file and its log, without the index of the log (-shm). A reader makes that anew, sees
-/// everything, and leaves both as they were.
-#[tokio::test]
-async fn i1_a_reader_of_a_log_without_its_index_sees_all_and_changes_nothing() {
-    let (dir, copy) = (Dir::new(), Dir::new());
-    let (path, copied) = (dir.options(1, T0).path, copy.options(1, T0).path);
-    let book = open(&dir);
-    let id = enter(&*book, post("1", "77", "a")).await;
-    let files = [(&path, &copied), (&log_of(&path), &log_of(&copied))];
-    for (from, to) in files {
-        std::fs::copy(from, to).unwrap();
-    }
-    let before = files.map(|(_, to)| std::fs::read(to).unwrap());
-    assert!(before.iter().all(|bytes| !bytes.is_empty()), "the enquiry stands in the log");
-    let reader = Sqlite::open_to_read(&copied).unwrap();
-    assert!(reader.dossier(&id).await.unwrap().is_some());
-    drop(reader);
-    assert_eq!(files.map(|(_, to)| std::fs::read(to).unwrap()), before);
-    let again = Sqlite::open(Options { path: copied, ..dir.options(2, at(1)) }).unwrap();
-    assert!(again.dossier(&id).await.unwrap().is_some());
 }
 
 #[tokio::test]
