@@ -28,6 +28,12 @@ const DOOR_CLOSES_MS: i64 = 10_000;
 /// Of the book's readers, people have one half between them: the engine and the door find the other one free of them.
 const PEOPLES_READERS: usize = READERS / 2;
 
+/// Binds the configured address. Who connects waits until something is served there.
+pub async fn listen(config: &Config) -> Result<TcpListener, StartError> {
+    let wanted = config.server.listen;
+    TcpListener::bind(wanted).await.map_err(|e| StartError::Io(format!("cannot listen on {wanted}"), e))
+}
+
 /// A server that listens.
 pub struct Served {
     /// Where.
@@ -40,9 +46,13 @@ pub struct Served {
 impl App {
     /// Binds the configured address and notes where it listens. Nothing is served before [`Served::run`].
     pub async fn bind(self: Arc<Self>) -> Result<Served, StartError> {
-        let wanted = self.config.server.listen;
+        let listener = listen(&self.config).await?;
+        self.on(listener)
+    }
+
+    /// The same where it is bound already.
+    pub fn on(self: Arc<Self>, listener: TcpListener) -> Result<Served, StartError> {
         let io = |what: String| move |e| StartError::Io(what, e);
-        let listener = TcpListener::bind(wanted).await.map_err(io(format!("cannot listen on {wanted}")))?;
         let address = listener.local_addr().map_err(io("the listener has no address".to_owned()))?;
         let dir = &self.config.server.data_dir;
         std::fs::create_dir_all(dir).map_err(io(dir.display().to_string()))?;

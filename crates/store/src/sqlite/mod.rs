@@ -58,6 +58,23 @@ pub struct Options {
     pub program: String,
 }
 
+/// A book that is this process's alone to write, and is not opened yet: nothing in it is touched. Whoever finds that he cannot
+/// go on lets it go.
+pub struct Locked {
+    path: PathBuf,
+    lock: File,
+}
+
+impl Locked {
+    /// Takes the book's lock, where a whole book lies or none. [`Error::Refused`]: another process has it, or it is not whole.
+    pub fn take(path: &Path) -> Result<Self, Error> {
+        let path = one_name(path)?;
+        let lock = lock_file(&path)?;
+        whole_or_new(&path)?;
+        Ok(Self { path, lock })
+    }
+}
+
 /// A book in one `SQLite` file.
 pub struct Sqlite {
     /// Dropped before the writer, whose connection is then the last: closing it folds the log into the book.
@@ -71,14 +88,17 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the book, making it if it is not there, and begins this process's stream.
     pub fn open(options: Options) -> Result<Self, Error> {
-        Self::open_folding(options, LOG_PAGES)
+        Self::open_locked(Locked::take(&options.path)?, options)
+    }
+
+    /// The same of a book that is locked already; its path is the lock's.
+    pub fn open_locked(locked: Locked, options: Options) -> Result<Self, Error> {
+        Self::open_folding(locked, options, LOG_PAGES)
     }
 
     /// `log_pages`: how long the log grows before it is folded.
-    fn open_folding(options: Options, log_pages: i32) -> Result<Self, Error> {
-        let options = Options { path: one_name(&options.path)?, ..options };
-        let lock = lock_file(&options.path)?;
-        whole_or_new(&options.path)?;
+    fn open_folding(Locked { path, lock }: Locked, options: Options, log_pages: i32) -> Result<Self, Error> {
+        let options = Options { path, ..options };
         let mut conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
         prepare(&conn)?;
         migrate::run(&conn)?;
