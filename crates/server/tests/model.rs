@@ -224,6 +224,37 @@ async fn however_a_try_fails_the_record_is_written_and_the_answer_kept() {
     }
 }
 
+/// Whoever runs it finds in the log which server failed and whether it is tried again; and in the book that there is no result.
+#[tokio::test]
+async fn every_try_in_vain_is_said_where_people_look() {
+    let model = Model::open(vec![], Say::Status(500, "", "oops".to_owned())).await;
+    let server = world::process::Process::start_logged(&format!("{DESK}{}", model.config("backoff = \"1ms\""))).await;
+    server.post("web", &body(MESSAGE)).await;
+    let dossier = server.until(KEY, "review").await;
+    assert!(dossier["enquiry"]["qualification"].is_null() && dossier["arrival_to_result_ms"].is_i64());
+    let console = server.send("GET", &format!("/console/enquiries/{KEY}"), None).await.text().await.unwrap();
+    assert!(console.contains("no result: tried 3 times"), "{console}");
+    let shown = std::process::Command::new(world::process::binary())
+        .arg("--config")
+        .arg(server.dir.0.join("oncebook.toml"))
+        .args(["show", KEY])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("no structured result (3 tries in vain, the last after ") && !shown.contains("structured result after"),
+        "{shown}"
+    );
+    let (log, _dir) = server.end().await;
+    for attempt in 1..=3 {
+        let says = |line: &&str| {
+            let parts = [&format!("asked=\"http://{}/v1\"", model.address), &format!("attempt={attempt} of=3"), "could not be qualified"];
+            parts.iter().all(|part| line.contains(*part))
+        };
+        assert_eq!(log.lines().filter(says).count(), 1, "try {attempt}: {log}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_never_answers_and_one_that_is_not_there_are_unreachable() {
     let hanging = Model::open(vec![], Say::Hang).await;
