@@ -71,8 +71,7 @@ impl Common {
     /// How this program is called so that it reads the same configuration: for the commands that we tell a person to type.
     pub(super) fn program(&self) -> String {
         match &self.config {
-            Some(file) if file.to_string_lossy().contains(char::is_whitespace) => format!("oncebook --config '{}'", file.display()),
-            Some(file) => format!("oncebook --config {}", file.display()),
+            Some(file) => format!("oncebook --config {}", first::word(file)),
             None => "oncebook".to_owned(),
         }
     }
