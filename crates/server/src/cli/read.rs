@@ -4,12 +4,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use store::Store;
 use store::sqlite::Sqlite;
 
 use super::first;
-use super::paging::PageArgs;
+use super::paging::{PageArgs, States};
 use super::table::{WHOLE_MAX, WIDTH, clipped, minute, print, print_json, table};
 use super::{CliError, Common, Ended};
 use crate::app;
@@ -20,7 +19,7 @@ use crate::views::{EffectView, EnquiryView, FlagsView, PageView, Query, Reader, 
 #[derive(Args)]
 pub(super) struct EnquiriesArgs {
     /// Only those that stand there
-    #[arg(long, value_parser = PossibleValuesParser::new(STANDINGS))]
+    #[arg(long, value_parser = States(&STANDINGS))]
     state: Option<String>,
     #[command(flatten)]
     page: PageArgs,
