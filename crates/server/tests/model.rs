@@ -20,33 +20,11 @@ use store::{Review, ReviewKind};
 use tokio::sync::Notify;
 use world::crm::{self, Crm};
 use world::model::{self, Model, Say};
-use world::{BEGIN, DAY, Dir, HOUR, World};
+use world::{BEGIN, DAY, DESK, Dir, HOUR, World};
 
 const KEY: &str = "web:submission:1";
 /// Has what the good answers name: an address, a number, an amount.
 const MESSAGE: &str = "We need 40 chairs, at most 5.000 EUR. Call +33 6 12 34 56 78 or write to avery.sample@example.com.";
-
-const DESK: &str = r#"
-[[source]]
-name = "web"
-auth = { scheme = "none" }
-identity = { submission = "/submission_id" }
-map = { "contact.email" = "/email", message = "/message", subject = "/subject" }
-[[target]]
-name = "crm"
-kind = "desk"
-[[target]]
-name = "mail"
-kind = "outbox"
-from = "desk@example.com"
-[[action]]
-name = "deal"
-target = "crm"
-[[action]]
-name = "follow-up"
-target = "mail"
-after = ["deal"]
-"#;
 
 fn body(message: &str) -> String {
     json!({"submission_id": "1", "email": "avery@example.com", "message": message}).to_string()
