@@ -9,6 +9,7 @@ mod params;
 pub mod problem;
 mod read;
 mod turns;
+mod whole;
 
 #[cfg(test)]
 mod tests;

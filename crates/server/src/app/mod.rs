@@ -22,7 +22,7 @@ use domain::ids::StreamId;
 use domain::time::{Clock, Entropy};
 use store::Store;
 use store::sqlite::{Locked, Options, Sqlite};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::ports::target_setups;
@@ -144,7 +144,8 @@ impl App {
             worker: Some(ports::worker(Arc::clone(&engine))),
             entering: TaskTracker::new(),
             room: Room::of(config.server.in_flight_max.bytes()),
-            large: Semaphore::new(1),
+            strangers: Room::of(config.server.in_flight_max.bytes() / 8),
+            large: Room::turns(),
         });
         Ok(Self { config, store, engine, intake, desk: targets.desk, clock, entropy, bearers, _data_dir: data_dir })
     }

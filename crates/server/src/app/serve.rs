@@ -108,9 +108,10 @@ impl Served {
         let bounds = Bounds {
             connections_max: self.app.config.server.connections_max,
             head_timeout: Duration::from_millis(self.app.config.server.head_timeout.ms().unsigned_abs()),
+            answer_timeout: Duration::from_millis(self.app.config.server.answer_timeout.ms().unsigned_abs()),
         };
-        let door = door::serve(self.listener, router, bounds, stop.clone());
         let clock = Arc::clone(&self.app.clock);
+        let door = door::serve(self.listener, router, bounds, Arc::clone(&clock), stop.clone());
         let told = stop.clone();
         let late = async move {
             told.cancelled().await;
