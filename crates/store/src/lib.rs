@@ -42,6 +42,12 @@ pub trait Store: Send + Sync {
     /// book that is open to be read only.
     fn dead_since(&self, process: &StreamId) -> Option<UtcMs>;
 
+    /// When this book was last found to be restored from a copy, or moved: up to then another copy of it may have been at work,
+    /// and have sent what this one knows nothing of. `None` for a book that has always been the one.
+    fn restored_at(&self) -> Option<UtcMs> {
+        None
+    }
+
     /// Records one arrival, with the verdict on each item of it. Of any number of calls with one key, exactly one gets
     /// [`Verdict::Accepted`]; the rest get what they are, naming the first. The journal says all of it.
     ///

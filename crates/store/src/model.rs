@@ -273,6 +273,8 @@ pub enum ReviewKind {
     Effect,
     /// An outward message waits for a person (a brake, a policy).
     Message,
+    /// What an effect sends may have been sent already: the book was restored or moved, or a former self of it was at work.
+    Restored,
 }
 
 impl ReviewKind {
@@ -286,6 +288,7 @@ impl ReviewKind {
             Self::Qualification => "qualification",
             Self::Effect => "effect",
             Self::Message => "message",
+            Self::Restored => "restored",
         }
     }
 }

@@ -23,6 +23,8 @@ pub enum Hold {
     Ambiguous,
     /// The qualification failed or is uncertain.
     Qualification,
+    /// The book was restored or moved, or a former self of it was at work: what this sends may have been sent already.
+    Restored,
     /// Something about this effect: its condition, its age, its rendering, its configuration.
     Own,
 }

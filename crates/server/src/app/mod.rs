@@ -109,6 +109,12 @@ impl App {
         Self::over(config, outside, store).await
     }
 
+    /// The same, where a person says that the book was put back from a copy.
+    pub async fn open_restored(config: Config, outside: Outside) -> Result<Self, StartError> {
+        let store: Arc<dyn Store> = Arc::new(Sqlite::open_restored(book_options(&config, &outside)?)?);
+        Self::over(config, outside, store).await
+    }
+
     /// Puts everything together over a book that is open.
     pub async fn over(config: Config, outside: Outside, store: Arc<dyn Store>) -> Result<Self, StartError> {
         let Outside { clock, entropy, env, stops } = outside;
@@ -195,6 +201,10 @@ pub fn book_path(config: &Config) -> &Path {
 
 /// Opens the configured book for writing, making its directory and itself if they are not there.
 pub fn open_book(config: &Config, outside: &Outside) -> Result<Sqlite, StartError> {
+    Ok(Sqlite::open(book_options(config, outside)?)?)
+}
+
+fn book_options(config: &Config, outside: &Outside) -> Result<Options, StartError> {
     let path = book_path(config).to_owned();
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         make_private(dir).map_err(|e| StartError::Io(dir.display().to_string(), e))?;
@@ -204,7 +214,7 @@ pub fn open_book(config: &Config, outside: &Outside) -> Result<Sqlite, StartErro
     outside.entropy.fill(&mut new_secret);
     let stream = StreamId::draw(now, &*outside.entropy);
     let program = concat!("oncebook ", env!("CARGO_PKG_VERSION")).to_owned();
-    Ok(Sqlite::open(Options { path, now, stream, new_secret, batch_max: config.store.batch_max, program })?)
+    Ok(Options { path, now, stream, new_secret, batch_max: config.store.batch_max, program })
 }
 
 fn conditions(config: &Config, wrong: &mut Vec<Problem>) -> Option<Conditions> {

@@ -4,14 +4,23 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Common, Ended, outside};
 use crate::app::App;
 
-pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, CliError> {
+#[derive(Args)]
+pub(super) struct ServeArgs {
+    /// The book was put back from a copy: look in every target before writing, and hold messages of before
+    #[arg(long)]
+    restored: bool,
+}
+
+pub(super) async fn run(common: &Common, args: &ServeArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
-    let app = Arc::new(App::open(config, outside()?).await?);
+    let opened = if args.restored { App::open_restored(config, outside()?).await } else { App::open(config, outside()?).await };
+    let app = Arc::new(opened?);
     let served = Arc::clone(&app).bind().await?;
     let address = served.address;
     if let Err(error) = greet(&app, address, out) {

@@ -65,8 +65,15 @@ pub enum Found {
     Records(Vec<String>),
     /// None, and every page was followed.
     Absent,
-    /// It failed, or its answer can prove nothing; why.
+    /// Its answer can prove nothing; why.
     CannotTell(String),
+    /// There was no answer: no connection, no time, 429, 5xx.
+    Unanswered {
+        /// Why.
+        why: String,
+        /// The wait the target asked for, in ms.
+        retry_after_ms: Option<i64>,
+    },
     /// 401 or 403.
     Closed(String),
 }

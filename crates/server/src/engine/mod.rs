@@ -2,10 +2,11 @@
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
 //! this very code. Here is what it is made of; `process` plans an enquiry after `qualifying` it, `perform` carries an effect on
-//! (`ask` speaks to the target), `settle` commits what follows for the whole enquiry, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
+//! (`ask` speaks to the target, `doors` says what keeps an effect from being begun), `settle` commits what follows for the whole enquiry, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
 
 mod ask;
 mod condition;
+mod doors;
 mod entries;
 mod people;
 mod perform;
@@ -173,6 +174,7 @@ impl Engine {
             give_up_ms: settings.give_up_ms,
             backoff: settings.backoff,
             policy: action.map(|a| a.policy).unwrap_or_default(),
+            restored_at: self.parts.store.restored_at(),
         }
     }
 
@@ -189,6 +191,7 @@ impl Engine {
             give_up_ms: settings.give_up_ms,
             backoff: settings.backoff,
             policy: Policy::Review,
+            restored_at: self.parts.store.restored_at(),
         }
     }
 

@@ -288,6 +288,7 @@ pub(super) fn hold_of(kind: ReviewKind) -> Option<Hold> {
         ReviewKind::Ambiguous => Some(Hold::Ambiguous),
         ReviewKind::Qualification => Some(Hold::Qualification),
         ReviewKind::Message => Some(Hold::Own),
+        ReviewKind::Restored => Some(Hold::Restored),
         ReviewKind::Conflict | ReviewKind::Effect => None,
     }
 }

@@ -46,6 +46,8 @@ struct State {
     script: Vec<Act>,
     then: Act,
     filter: Filter,
+    after_post: Option<Filter>,
+    unique: bool,
     reads_with: Option<(String, Value)>,
 }
 
@@ -62,8 +64,17 @@ impl Crm {
     /// Opens on a free loopback port; every POST goes well until told otherwise.
     pub async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let state =
-            State { records: vec![], posts: 0, gets: 0, script: vec![], then: Act::Well, filter: Filter::Honoured, reads_with: None };
+        let state = State {
+            records: vec![],
+            posts: 0,
+            gets: 0,
+            script: vec![],
+            then: Act::Well,
+            filter: Filter::Honoured,
+            after_post: None,
+            unique: false,
+            reads_with: None,
+        };
         let crm = Self {
             address: listener.local_addr().unwrap(),
             state: Arc::new(Mutex::new(state)),
@@ -90,6 +101,16 @@ impl Crm {
 
     pub fn set_filter(&self, filter: Filter) {
         self.state.lock().unwrap().filter = filter;
+    }
+
+    /// It refuses a second record with a key, or takes it for the first.
+    pub fn set_unique(&self, unique: bool) {
+        self.state.lock().unwrap().unique = unique;
+    }
+
+    /// Look-ups answer so from the next POST on.
+    pub fn set_filter_after_post(&self, filter: Filter) {
+        self.state.lock().unwrap().after_post = Some(filter);
     }
 
     /// Reads by id answer with this field changed.
@@ -138,7 +159,11 @@ impl Crm {
         let act = {
             let mut state = self.state.lock().unwrap();
             state.posts += 1;
-            state.script.pop().unwrap_or_else(|| state.then.clone())
+            state.filter = state.after_post.take().unwrap_or(state.filter);
+            let act = state.script.pop().unwrap_or_else(|| state.then.clone());
+            let is_there = |key: &Value| state.records.iter().any(|record| record["external_key"] == *key);
+            let asked: Value = serde_json::from_str(body).unwrap_or_default();
+            if state.unique && is_there(&asked["external_key"]) { Act::Say(409, json!({"message": "exists"})) } else { act }
         };
         match act {
             Act::Well => Some((201, self.make(body))),

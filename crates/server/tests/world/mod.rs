@@ -122,6 +122,24 @@ impl World {
         Self { dir, clock, app, config: config.to_owned(), seed }
     }
 
+    /// The process ends, something is done to its directory, and another process begins.
+    pub async fn stop_for(self, act: impl FnOnce(&Path)) -> Self {
+        let Self { dir, clock, app, config, seed } = self;
+        drop(app);
+        act(&dir.0);
+        let app = open(&dir.0, &config, &clock, seed + 1).await;
+        Self { dir, clock, app, config, seed: seed + 1 }
+    }
+
+    /// The process ends, and another one is told that the book was put back from a copy.
+    pub async fn restart_restored(self) -> Self {
+        let Self { dir, clock, app, config, seed } = self;
+        drop(app);
+        let (document, outside) = made(&dir.0, &config, &clock, seed + 1);
+        let app = App::open_restored(document, outside).await.unwrap_or_else(|e| panic!("{e}"));
+        Self { dir, clock, app, config, seed: seed + 1 }
+    }
+
     /// Posts a JSON body to a source; the answer's JSON.
     pub async fn post(&self, source: &str, body: &str) -> Value {
         self.deliver(source, &[("content-type", "application/json")], body.as_bytes()).await

@@ -7,6 +7,7 @@ mod folding;
 mod lease;
 mod marks;
 mod migrate;
+mod place;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -63,17 +64,23 @@ pub struct Sqlite {
     writer: Option<Writer>,
     stream: StreamId,
     started_at: UtcMs,
+    restored_at: Option<UtcMs>,
     secret: BookSecret,
 }
 
 impl Sqlite {
     /// Opens the book, making it if it is not there, and begins this process's stream.
     pub fn open(options: Options) -> Result<Self, Error> {
-        Self::open_folding(options, LOG_PAGES)
+        Self::open_folding(options, LOG_PAGES, None)
     }
 
-    /// `log_pages`: how long the log grows before it is folded.
-    fn open_folding(options: Options, log_pages: i32) -> Result<Self, Error> {
+    /// The same, where a person says that the book was restored from a copy.
+    pub fn open_restored(options: Options) -> Result<Self, Error> {
+        Self::open_folding(options, LOG_PAGES, Some("a person says so"))
+    }
+
+    /// `log_pages`: how long the log grows before it is folded. `restored`: who says that the book was.
+    fn open_folding(options: Options, log_pages: i32, restored: Option<&'static str>) -> Result<Self, Error> {
         let options = Options { path: one_name(&options.path)?, ..options };
         let lock = lock_file(&options.path)?;
         whole_or_new(&options.path)?;
@@ -81,11 +88,23 @@ impl Sqlite {
         prepare(&conn)?;
         migrate::run(&conn)?;
         let secret = migrate::book_secret(&conn, options.new_secret)?;
-        let (ord, head) = begin_stream(&conn, &options)?;
+        let restored = restored.map_or_else(|| place::moved(&conn, &options.path), |why| Ok(Some(why)))?;
+        let starts = place::last_start(&conn)?;
+        place::note_beside(&options.path, &starts.iter().chain([&options.stream]).collect::<Vec<_>>())?;
+        let (ord, head, restored_at) = begin_stream(&conn, &options, restored)?;
+        place::note_beside(&options.path, &[&options.stream])?;
         let folding = Folding::start(&options.path, &mut conn, log_pages)?;
         let marks = Marks::read(&conn)?;
         let writer = Writer::start((conn, folding), (ord, head.clone(), marks), options.batch_max.max(1), lock)?;
-        Ok(Self { path: options.path, writer: Some(writer), readers: Arc::default(), stream: head.stream, started_at: options.now, secret })
+        Ok(Self {
+            path: options.path,
+            writer: Some(writer),
+            readers: Arc::default(),
+            stream: head.stream,
+            started_at: options.now,
+            restored_at,
+            secret,
+        })
     }
 
     /// Opens a book that another process may be writing, to read it only. Verbs that write answer [`Error::Refused`].
@@ -101,7 +120,7 @@ impl Sqlite {
             conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
         let stream = id.as_deref().and_then(StreamId::parse).ok_or_else(|| Error::Corrupt("streams: no stream".to_owned()))?;
         let readers = Arc::new(Mutex::new(vec![conn]));
-        Ok(Self { path: path.to_owned(), writer: None, readers, stream, started_at: UtcMs(0), secret })
+        Ok(Self { path: path.to_owned(), writer: None, readers, stream, started_at: UtcMs(0), restored_at: None, secret })
     }
 
     async fn write<R: Send + 'static>(
@@ -197,7 +216,7 @@ fn reader(path: &Path) -> Result<Connection, Error> {
 }
 
 /// Begins this process's stream. Every lease of an earlier process is over: it is dead, since we hold the lock.
-fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Error> {
+fn begin_stream(conn: &Connection, options: &Options, restored: Option<&str>) -> Result<(i64, Head, Option<UtcMs>), Error> {
     let transaction = conn.unchecked_transaction().map_err(fault)?;
     let earlier = read::last_head(&transaction)?;
     transaction.execute("INSERT INTO streams (id, started_at) VALUES (?1, ?2)", (options.stream.as_str(), options.now.0)).map_err(fault)?;
@@ -209,8 +228,12 @@ fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Err
     let draft = Draft::stream_began(options.now, "engine", earlier.as_ref());
     let draft = Draft { facts: draft.facts.with("program", options.program.as_str()), ..draft };
     writer::append_to(&transaction, ord, &mut head, draft, None)?;
+    let (restored_at, said) = place::note(&transaction, options, restored)?;
+    if let Some(draft) = said {
+        writer::append_to(&transaction, ord, &mut head, draft, None)?;
+    }
     transaction.commit().map_err(fault)?;
-    Ok((ord, head))
+    Ok((ord, head, restored_at))
 }
 
 /// A failure of `SQLite`, told by what the caller does next. What it says of a statement names no value.
@@ -242,6 +265,10 @@ impl crate::Store for Sqlite {
     fn dead_since(&self, process: &StreamId) -> Option<UtcMs> {
         // Who only reads holds no lock, and knows nothing about the process that may be writing.
         (self.writer.is_some() && *process != self.stream).then_some(self.started_at)
+    }
+
+    fn restored_at(&self) -> Option<UtcMs> {
+        self.restored_at
     }
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {

@@ -1,8 +1,9 @@
 //! What only this engine can do wrong: its file and its locks here, its batches in `batches`, its log in
-//! `killed`, books of before in `upgrade`. The contract itself is tested in `contract`.
+//! `killed`, books that are put back in `place`, books of before in `upgrade`. The contract itself is tested in `contract`.
 
 mod batches;
 mod killed;
+mod place;
 mod upgrade;
 
 use std::sync::Arc;
