@@ -17,12 +17,12 @@ fn class() -> impl Strategy<Value = Rules> {
     let restored = prop::option::of((0..500_000_i64).prop_map(ms));
     (class, policy, any::<bool>(), 0..5_u32, 0..200_000_i64, restored).prop_map(
         |(find, policy, reads, attempts_max, give_up_ms, restored_at)| Rules {
-            restored_at,
             find,
             reads,
             attempts_max,
             give_up_ms,
             policy,
+            restored_at,
             ..RULES
         },
     )

@@ -126,12 +126,11 @@ fn phases() -> Vec<(&'static str, Step)> {
     let step = |name, phase, outcome: &Option<Attempted>| {
         let mut step = Case::intended(RULES).step;
         step.phase = phase;
-        match outcome {
-            Some(outcome) => step.attempts[0].outcome = outcome.clone(),
-            None => {
-                step.attempts.clear();
-                step.looked = None;
-            }
+        if let Some(outcome) = outcome {
+            step.attempts[0].outcome = outcome.clone();
+        } else {
+            step.attempts.clear();
+            step.looked = None;
         }
         (name, step)
     };

@@ -121,7 +121,7 @@ impl World {
         }
         self.network(state, &mut events);
         self.person(state, &mut events);
-        self.copying(state, &mut events);
+        Self::copying(state, &mut events);
         if let Some(later) = self.tick(state) {
             events.may("-- one tick --", 0, later);
         }
@@ -272,7 +272,7 @@ impl World {
     }
 
     /// A copy is taken; or it is put back, and whoever worked on the book is dead: some time lies between its last act and the start.
-    fn copying(&self, state: &State, events: &mut Events) {
+    fn copying(state: &State, events: &mut Events) {
         if state.copies > 0 && state.copy.is_none() {
             events.unless_spared("the book is COPIED", 0, State { copy: Some(state.step.clone()), ..state.clone() });
         }
