@@ -19,8 +19,11 @@ mod contract;
 pub use error::Error;
 pub use model::*;
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
+use domain::gate::Away;
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
@@ -63,6 +66,18 @@ pub trait Store: Send + Sync {
     /// Hands out work that is due at `now`, oldest due first (enquiries before effects of one instant), to be done before
     /// `until`. No work is held by two live leases; each lease of a thing has a higher fence. Effects of a paused target are not handed out. Also says when to ask next.
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error>;
+
+    /// The same, with at most so many effects of each target that is named. An engine that cannot tell may hand out more: who
+    /// asks gives back what is too much.
+    async fn lease_within(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        let _ = rooms;
+        self.lease(now, until, limit).await
+    }
+
+    /// Targets that count as away, as the steps have said.
+    async fn away(&self) -> Result<BTreeMap<String, Away>, Error> {
+        Ok(BTreeMap::new())
+    }
 
     /// Applies one decided step: compare-and-set of every record it names, its journal entries and blobs, all or nothing.
     /// Fails with [`Error::Conflict`] if a version or a fence is no longer current, or a lock is another's.

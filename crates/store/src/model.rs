@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Fields, Note};
-use domain::gate::Effect;
+use domain::gate::{Away, Effect};
 use domain::identity::{Ambiguity, Candidate};
 use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, RunId};
 use domain::time::UtcMs;
@@ -249,6 +249,8 @@ pub struct Step {
     pub reviews: Vec<Review>,
     /// New states of targets.
     pub targets: Vec<TargetState>,
+    /// Targets that count as away from now on, or are back (`None`).
+    pub away: BTreeMap<String, Option<Away>>,
     /// Blobs to keep, with the enquiry they belong to.
     pub blobs: Vec<(Option<EnquiryId>, Blob)>,
     /// What the journal says of it.

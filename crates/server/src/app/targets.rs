@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::gate::Find;
+use domain::gate::{Find, Limits};
 use domain::time::Clock;
 
 use super::{ByName, Env, secret};
@@ -14,6 +14,9 @@ use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParam
 use crate::effects::message::Letter;
 use crate::effects::outbox::{self, Outbox, OutboxParams};
 use crate::stops::Stops;
+
+/// How many effects are at a target with a `rate` at a time, where it does not say.
+const AT_A_SPACED_TARGET: usize = 4;
 
 /// What was made.
 pub(super) struct Made {
@@ -127,6 +130,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
     HttpParams {
         timeout_ms: target.timeout.ms(),
         settle_ms: target.settle.ms(),
+        limits: limits(target),
         headers: http.headers.iter().cloned().collect(),
         write: WriteParams {
             method: http.write.method.to_string(),
@@ -147,6 +151,12 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
         clock: Arc::clone(clock),
         secrets: Arc::new(secrets),
     }
+}
+
+/// A target whose calls are spaced needs few at it: more would only wait there.
+fn limits(target: &Target) -> Limits {
+    let spacing_ms = target.rate.map_or(0, crate::config::Allowance::spacing_ms);
+    Limits { concurrency: target.concurrency.or((spacing_ms > 0).then_some(AT_A_SPACED_TARGET)), spacing_ms }
 }
 
 fn find_params(find: &crate::config::Find) -> FindParams {

@@ -8,7 +8,7 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Common, Ended, outside};
-use crate::app::App;
+use crate::app::{self, App, Ready};
 
 #[derive(Args)]
 pub(super) struct ServeArgs {
@@ -19,9 +19,12 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(common: &Common, args: &ServeArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
-    let opened = if args.restored { App::open_restored(config, outside()?).await } else { App::open(config, outside()?).await };
-    let app = Arc::new(opened?);
-    let served = Arc::clone(&app).bind().await?;
+    let ready = Ready::check(config, outside()?).await?;
+    let ready = if args.restored { ready.restored() } else { ready };
+    // Before the book is opened: an address that is not to be had is a failed start too.
+    let listener = app::listen(ready.config()).await?;
+    let app = Arc::new(ready.open().await?);
+    let served = Arc::clone(&app).on(listener)?;
     let address = served.address;
     if let Err(error) = greet(&app, address, out) {
         // Whoever started it reads no further: that is no reason to take in no enquiry.

@@ -12,7 +12,7 @@ pub mod template;
 
 use async_trait::async_trait;
 use domain::enquiry::Fields;
-use domain::gate::{Find, StepKind};
+use domain::gate::{Find, Limits, StepKind};
 use domain::time::UtcMs;
 use evidence::Facts;
 use serde_json::Value;
@@ -132,6 +132,11 @@ pub trait Target: Send + Sync {
 
     /// How long an answer is awaited, in ms.
     fn timeout_ms(&self) -> i64;
+
+    /// How many effects may be at it at a time, and how fast it may be called.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
 
     /// Renders what will be sent for the effect, once. An error is a configuration's fault and goes to a person.
     fn render(&self, key: &str, scene: &Value) -> Result<Vec<u8>, String>;

@@ -146,6 +146,16 @@ impl Target for Outbox {
     }
 }
 
+/// A file in `tmp`, gone with this: whatever came of it, a half one on a full disk included. It holds an enquirer's words.
+struct Aside(PathBuf);
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // Should it stay, it is no message: the next start and readers of a Maildir clear it.
+        drop(fs::remove_file(&self.0));
+    }
+}
+
 impl Inner {
     /// Writes aside, then links into `new` without overwriting: a reader sees the whole message or none.
     fn put(&self, call: &Call) -> Outcome {
@@ -153,29 +163,30 @@ impl Inner {
         let Some(id) = id_in(&call.rendered) else {
             return not_sent("what was rendered is no message of the outbox".to_owned());
         };
-        let aside = match self.written_aside(&id, &call.rendered) {
+        let whole = |file: &mut File| file.write_all(&call.rendered).and_then(|()| file.sync_all());
+        let aside = match self.written_aside(&id, whole) {
             Ok(aside) => aside,
             Err(e) => return not_sent(e.to_string()),
         };
-        let outcome = if self.clock.now() < call.deadline {
-            self.linked(&aside, id)
+        if self.clock.now() < call.deadline {
+            self.linked(&aside.0, id)
         } else {
             not_sent("the deadline had passed before the write".to_owned())
-        };
-        // Whatever stays behind in `tmp` is no message: readers of a Maildir clear it.
-        drop(fs::remove_file(&aside));
-        outcome
+        }
     }
 
-    /// Writes into `tmp`, under a name of this write's own. A process that was killed left its file there, and in a
+    /// Has it written into `tmp`, under a name of this write's own. A process that was killed left its file there, and in a
     /// container the next one has the same process id.
-    fn written_aside(&self, id: &str, bytes: &[u8]) -> std::io::Result<PathBuf> {
+    fn written_aside(&self, id: &str, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<Aside> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         loop {
             let n = WRITTEN.fetch_add(1, Ordering::Relaxed);
             let path = self.root.join("tmp").join(format!("{}.{}.{n}", file_name(id), std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(mut file) => return file.write_all(bytes).and_then(|()| file.sync_all()).map(|()| path),
+                Ok(mut file) => {
+                    let aside = Aside(path);
+                    return write(&mut file).map(|()| aside);
+                }
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }

@@ -2,7 +2,7 @@
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
 //! this very code. Here is what it is made of; `process` plans an enquiry after `qualifying` it, `perform` carries an effect on
-//! (`ask` speaks to the target, `doors` says what keeps an effect from being begun), `settle` commits what follows for the whole enquiry, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
+//! (`ask` speaks to the target, `doors` says what keeps an effect from being begun), `settle` commits what follows for the whole enquiry, `traffic` how a target is called, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
 
 mod ask;
 mod condition;
@@ -16,6 +16,7 @@ mod qualifying;
 mod run;
 mod scene;
 mod settle;
+mod traffic;
 mod verbs;
 mod work;
 
@@ -36,6 +37,8 @@ use tokio_util::task::TaskTracker;
 use crate::effects::Target;
 use crate::qualify::Qualifier;
 use crate::stops::Stops;
+
+use self::traffic::Traffic;
 
 pub use condition::{Conditions, Miswritten};
 pub use people::{Decision, NoDecision, Refused};
@@ -139,6 +142,7 @@ pub struct Engine {
     /// Targets that nothing is sent to. The store has them too and hands out nothing of theirs; this is for what was handed
     /// out before.
     paused: Mutex<BTreeSet<String>>,
+    traffic: Traffic,
     /// Room for work: one permit a worker.
     places: Arc<Semaphore>,
     tasks: TaskTracker,
@@ -152,7 +156,8 @@ impl Engine {
         let known = parts.store.targets().await?;
         let paused = Mutex::new(known.iter().filter(|t| t.paused.is_some()).map(|t| t.name.clone()).collect());
         let places = Arc::new(Semaphore::new(parts.settings.workers));
-        let engine = Self { parts, paused, places, tasks: TaskTracker::new(), waits: AtomicBool::new(true) };
+        let traffic = Traffic::new(&parts.targets, &parts.store.away().await?);
+        let engine = Self { parts, paused, traffic, places, tasks: TaskTracker::new(), waits: AtomicBool::new(true) };
         engine.settle_targets(known).await?;
         Ok(engine)
     }

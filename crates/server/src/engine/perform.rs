@@ -12,7 +12,7 @@ use store::{Error, Lease, Step};
 use super::ask::{intent_facts, kind_of};
 use super::entries::{self, ENGINE};
 use super::scene::scene;
-use super::work::{Work, contact_is_open};
+use super::work::{Work, contact_is_open, put_off};
 use super::{Action, Engine};
 use crate::effects::{Report, Target};
 
@@ -48,6 +48,12 @@ impl Engine {
         if self.is_paused(&work.effect.target) {
             return self.yield_paused(work).await;
         }
+        work.entered = self.enter(&work.effect.target);
+        if work.entered.is_none() {
+            let until = self.opens_at(&work.effect.target);
+            put_off(&mut work.effect, until);
+            return self.yield_paused(work).await;
+        }
         let action = self.action(&work.effect.action);
         if let Some((hold, why)) = self.held_now(&work, &*target, action) {
             self.hold(&mut work, hold, why);
@@ -74,11 +80,13 @@ impl Engine {
         if !may_begin || kind == StepKind::Contact || self.is_paused(&effect.target) || self.held_now(&work, &*target, action).is_some() {
             return None;
         }
+        work.entered = Some(self.enter_at_once(&work.effect.target)?);
         self.render(&mut work, &*target).await.ok()?.ok()?;
         let rules = self.rules(&*target, action, kind);
         let mut next = self.observe_first(&mut work, index, &rules);
         if next == Next::LookUp {
             let (seen, report) = self.look_up(&mut work, index, &*target).await;
+            self.hear(&mut work, &seen);
             // What is found there is taken up by a worker that also asks a person what follows.
             let Observation::Absent { .. } = &seen else { return None };
             self.observe(&mut work, index, &rules, &seen, report);
@@ -106,6 +114,7 @@ impl Engine {
 
     /// Step by step until the effect rests. `begun`: the first intent is durable already.
     async fn carry_on(&self, mut work: Work, target: &Arc<dyn Target>, action: Option<&Action>, mut begun: bool) -> Result<(), Error> {
+        let (due, was_away) = (work.effect.due(), self.is_away(&work.effect.target));
         for _ in 0..ROUNDS_MAX {
             let Some(index) = work.effect.current() else { break };
             let step = &work.effect.steps[index];
@@ -117,6 +126,8 @@ impl Engine {
             let (before, entries_before) = (work.effect.clone(), work.entries.len());
             let mut next = Next::Send;
             if !begun {
+                // Before the intent, for that has a deadline.
+                self.turn(&work.effect.target).await;
                 next = self.observe_first(&mut work, index, &rules);
             }
             loop {
@@ -141,11 +152,19 @@ impl Engine {
                     Next::Wait | Next::Person | Next::Ended => break,
                 };
                 let (observation, report) = seen;
+                self.hear(&mut work, &observation);
                 next = self.observe(&mut work, index, &rules, &observation, report);
+                if matches!(next, Next::LookUp | Next::ReadBack) {
+                    self.turn(&work.effect.target).await;
+                }
             }
             if next == Next::Person || !work.targets.is_empty() {
                 break;
             }
+        }
+        // Who only tried whether the target is back keeps its turn: it stays the oldest.
+        if let Some(due) = due.filter(|_| was_away && self.is_away(&work.effect.target)) {
+            put_off(&mut work.effect, due);
         }
         self.rest(work).await
     }
@@ -220,11 +239,13 @@ impl Engine {
             effects: vec![work.change(true, lock)],
             blobs: work.blobs.clone(),
             entries: work.entries.clone(),
+            away: work.away.clone(),
             ..Step::default()
         };
         self.parts.store.commit(step).await?;
         work.version += 1;
         work.entries.clear();
+        work.away.clear();
         work.blobs.clear();
         Ok(())
     }
@@ -269,6 +290,7 @@ impl Engine {
                 blobs: work.blobs.clone(),
                 entries: work.entries.clone(),
                 targets: work.targets.clone(),
+                away: work.away.clone(),
                 ..Step::default()
             };
             if let Some(review) = &held {

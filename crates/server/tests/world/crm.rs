@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use domain::time::Clock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -48,7 +49,38 @@ struct State {
     filter: Filter,
     after_post: Option<Filter>,
     unique: bool,
+    /// Who knows the time, and how many searches and other calls are answered a second; the rest is told 429.
+    quota: Option<Quota>,
+    turned_away: usize,
+    searches: Vec<String>,
     reads_with: Option<(String, Value)>,
+}
+
+/// What an API allows in each second of a clock.
+struct Quota {
+    clock: Arc<dyn Clock>,
+    most: [usize; 2],
+    second: i64,
+    used: [usize; 2],
+    says: &'static str,
+}
+
+impl std::fmt::Debug for Quota {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} a second", self.most)
+    }
+}
+
+impl Quota {
+    /// Whether one more is answered now.
+    fn takes(&mut self, kind: usize) -> bool {
+        let second = self.clock.now().0.div_euclid(1_000);
+        if second != self.second {
+            (self.second, self.used) = (second, [0, 0]);
+        }
+        self.used[kind] += 1;
+        self.used[kind] <= self.most[kind]
+    }
 }
 
 /// The CRM.
@@ -73,6 +105,9 @@ impl Crm {
             filter: Filter::Honoured,
             after_post: None,
             unique: false,
+            quota: None,
+            turned_away: 0,
+            searches: vec![],
             reads_with: None,
         };
         let crm = Self {
@@ -108,6 +143,21 @@ impl Crm {
         self.state.lock().unwrap().unique = unique;
     }
 
+    /// It answers so many searches and so many other calls a second; to the rest it says 429 and this header's line.
+    pub fn set_quota(&self, clock: Arc<dyn Clock>, most: [usize; 2], says: &'static str) {
+        self.state.lock().unwrap().quota = Some(Quota { clock, most, second: 0, used: [0, 0], says });
+    }
+
+    /// How many calls were told 429 by the quota.
+    pub fn turned_away(&self) -> usize {
+        self.state.lock().unwrap().turned_away
+    }
+
+    /// The keys that were searched for, in order.
+    pub fn searches(&self) -> Vec<String> {
+        self.state.lock().unwrap().searches.clone()
+    }
+
     /// Look-ups answer so from the next POST on.
     pub fn set_filter_after_post(&self, filter: Filter) {
         self.state.lock().unwrap().after_post = Some(filter);
@@ -141,6 +191,17 @@ impl Crm {
 
     async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let Some((method, path, body)) = request(&mut stream).await? else { return Ok(()) };
+        let over = {
+            let mut state = self.state.lock().unwrap();
+            let kind = usize::from(!path.contains("external_key="));
+            let over = state.quota.as_mut().and_then(|quota| (!quota.takes(kind)).then_some(quota.says));
+            state.turned_away += usize::from(over.is_some());
+            over
+        };
+        if let Some(says) = over {
+            let head = format!("HTTP/1.1 429 X\r\n{says}content-length: 0\r\nconnection: close\r\n\r\n");
+            return stream.write_all(head.as_bytes()).await;
+        }
         let (status, body) = if method == "POST" {
             match self.create(&body).await {
                 Some(answer) => answer,
@@ -204,6 +265,7 @@ impl Crm {
         let url = url::Url::parse("http://crm").unwrap().join(path).unwrap();
         let key = url.query_pairs().find(|(name, _)| name == "external_key").map(|(_, key)| key.into_owned());
         if let Some(key) = key {
+            state.searches.push(key.clone());
             return match state.filter {
                 Filter::Broken => (500, json!({"message": "search is down"})),
                 Filter::Ignored => (200, json!({"results": state.records})),

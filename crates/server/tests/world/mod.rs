@@ -10,6 +10,7 @@
 pub mod crm;
 pub mod model;
 pub mod process;
+pub mod sent;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use domain::time::{Clock, Later, SeededEntropy, UtcMs};
 use serde_json::Value;
-use server::app::{App, Outside};
+use server::app::{App, Outside, Ready};
 use server::config::Config;
 use server::effects::desk::{Contact, Deal};
 use server::intake::Raw;
@@ -29,6 +30,29 @@ pub const BEGIN: UtcMs = UtcMs(1_772_442_904_000);
 pub const MINUTE: i64 = 60_000;
 pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
+
+/// A form, the desk and a message that follows the deal. What is put behind it belongs to the message's action.
+pub const DESK: &str = r#"
+[[source]]
+name = "web"
+auth = { scheme = "none" }
+identity = { submission = "/submission_id" }
+map = { "contact.email" = "/email", message = "/message", subject = "/subject" }
+[[target]]
+name = "crm"
+kind = "desk"
+[[target]]
+name = "mail"
+kind = "outbox"
+from = "desk@example.com"
+[[action]]
+name = "deal"
+target = "crm"
+[[action]]
+name = "follow-up"
+target = "mail"
+after = ["deal"]
+"#;
 
 /// A clock that only moves when told, or when somebody sleeps.
 pub struct HandClock(AtomicI64);
@@ -136,7 +160,7 @@ impl World {
         let Self { dir, clock, app, config, seed } = self;
         drop(app);
         let (document, outside) = made(&dir.0, &config, &clock, seed + 1);
-        let app = App::open_restored(document, outside).await.unwrap_or_else(|e| panic!("{e}"));
+        let app = Ready::check(document, outside).await.unwrap().restored().open().await.unwrap_or_else(|e| panic!("{e}"));
         Self { dir, clock, app, config, seed: seed + 1 }
     }
 

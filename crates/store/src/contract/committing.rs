@@ -1,6 +1,7 @@
 //! Steps: all of one or nothing of it, versions, fences and locks.
 
 use domain::enquiry::{Enquiry, Standing};
+use domain::gate::Away;
 use domain::ids::EnquiryId;
 
 use super::Harness;
@@ -31,6 +32,7 @@ async fn full_step(store: &dyn Store, id: &EnquiryId) -> Step {
         ],
         reviews: vec![review("1", id)],
         targets: vec![TargetState { name: "crm".to_owned(), paused: Some((at(1), "401".to_owned())) }],
+        away: [("crm".to_owned(), Some(Away { since: at(1), probes: 2, probe_at: at(9) }))].into(),
         blobs: vec![(Some(id.clone()), blob)],
         entries: vec![entry, draft("planned", Some(id))],
     }
@@ -43,7 +45,7 @@ async fn all_of(store: &dyn Store) -> String {
         all.push(format!("{:?}", store.page(list, Ask { limit: 1000, ..Ask::default() }).await.unwrap()));
     }
     let answer = store.blob(&blob("answer", "the model's answer").digest(), Some(&key("77").enquiry_id())).await.unwrap();
-    all.push(format!("{:?} {answer:?}", store.targets().await.unwrap()));
+    all.push(format!("{:?} {:?} {answer:?}", store.targets().await.unwrap(), store.away().await.unwrap()));
     all.join("\n")
 }
 

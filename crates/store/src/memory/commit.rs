@@ -50,6 +50,12 @@ impl Book {
         self.put_effects(effects, &planned);
         self.put_reviews(reviews, &opened);
         self.targets.extend(step.targets.into_iter().map(|target| (target.name.clone(), target)));
+        for (name, away) in step.away {
+            match away {
+                Some(away) => drop(self.away.insert(name, away)),
+                None => drop(self.away.remove(&name)),
+            }
+        }
         for (enquiry, blob) in step.blobs {
             self.put_blob((blob.digest(), blob), enquiry.as_ref(), enquiry.is_none(), step.at);
         }

@@ -8,10 +8,12 @@ mod commit;
 mod read;
 mod table;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
+use domain::gate::Away;
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
@@ -81,7 +83,16 @@ impl crate::Store for Memory {
 
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
         sound::lease(now, until);
-        self.with(|book| Ok(book.lease(now, until, limit)))
+        self.with(|book| Ok(book.lease(now, until, limit, &BTreeMap::new())))
+    }
+
+    async fn lease_within(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        sound::lease(now, until);
+        self.with(|book| Ok(book.lease(now, until, limit, rooms)))
+    }
+
+    async fn away(&self) -> Result<BTreeMap<String, Away>, Error> {
+        self.with(|book| Ok(book.away.clone()))
     }
 
     async fn commit(&self, step: Step) -> Result<(), Error> {

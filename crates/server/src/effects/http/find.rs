@@ -12,7 +12,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Body, Url};
 
 use super::client::Answer;
-use super::write::{Headers, id, parsed};
+use super::write::{Headers, TOO_MANY_MS, id, parsed};
 use super::{Call, Found, Http, LookUp, Report, parse_url, scene};
 
 /// More pages than this no look-up by key can need.
@@ -106,7 +106,8 @@ impl Seen {
             404 if self.pages == 1 && !self.by_key => return cannot_tell(NO_COLLECTION.to_owned()),
             408 | 425 | 429 | 500..=599 => {
                 let why = format!("status {}", answer.status);
-                return Turn::End(Found::Unanswered { why, retry_after_ms: answer.retry_after_ms });
+                let too_many = (answer.status == 429).then_some(TOO_MANY_MS);
+                return Turn::End(Found::Unanswered { why, retry_after_ms: answer.retry_after_ms.or(too_many) });
             }
             status => return cannot_tell(format!("status {status}")),
         }

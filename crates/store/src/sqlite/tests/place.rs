@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::sqlite::Locked;
 use domain::time::UtcMs;
 
 /// Opens the book as the n-th process, and says when it was last restored.
@@ -56,7 +57,7 @@ async fn i7_a_copy_that_is_put_back_is_known_for_good() {
 async fn a_restore_is_in_the_journal_and_a_person_can_say_so() {
     let dir = Dir::new();
     start(&dir, 1);
-    let book = Sqlite::open_restored(dir.options(2, at(2))).unwrap();
+    let book = Sqlite::open_locked(Locked::take(&dir.options(2, T0).path).unwrap().restored(), dir.options(2, at(2))).unwrap();
     assert_eq!(book.restored_at(), Some(at(2)));
     let entries = book.journal_after(None, 100).await.unwrap();
     let told = entries.iter().find(|entry| entry.kind == "book.restored").unwrap();
