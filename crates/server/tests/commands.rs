@@ -459,7 +459,7 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
 #[test]
 fn i1_no_command_opens_a_book_of_which_only_the_log_is_there() {
     let dir = Dir::new();
-    std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, "[[target]]\nname = \"crm\"\nkind = \"desk\"\n")).unwrap();
+    std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, WEAK)).unwrap();
     let (book, log) = (dir.0.join("book.db"), dir.0.join("book.db-wal"));
     std::fs::write(&log, "what a crash left").unwrap();
     let commands: [&[&str]; 10] = [
@@ -471,7 +471,7 @@ fn i1_no_command_opens_a_book_of_which_only_the_log_is_there() {
         &["evidence", "verify"],
         &["replay", "lead_77"],
         &["pause", "crm"],
-        &["identity", "accept", "web"],
+        &["identity", "accept", "form"],
         &["serve"],
     ];
     for _ in ["no file", "an empty one"] {

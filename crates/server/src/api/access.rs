@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use subtle::ConstantTimeEq as _;
 
 use super::problem::{Problem, problem};
-use super::whole::await_body;
+use super::whole::{self, await_body};
 use crate::config::Secret;
 use crate::views::Viewer;
 
@@ -78,7 +78,7 @@ impl Access {
 /// The router behind this access: API and console alike. Whoever comes in is in the request's extensions, as [`Viewer`].
 pub fn guard(router: Router, access: Access) -> Router {
     // Of a request that is not let in no body is awaited.
-    router.layer(middleware::from_fn(await_body)).layer(middleware::from_fn_with_state(access, enter))
+    router.layer(middleware::from_fn_with_state(whole::places(), await_body)).layer(middleware::from_fn_with_state(access, enter))
 }
 
 async fn enter(State(access): State<Access>, mut request: Request, next: Next) -> Response {

@@ -5,7 +5,7 @@
 mod seats;
 
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,11 @@ const HEAD_MAX: usize = 32 << 10;
 
 /// After an error that is not one connection's (no more files may be open), the next is not tried at once.
 const PAUSE_MS: u64 = 50;
+
+/// How many of those that are turned away are listened to at once, how long, and so many bytes at a time.
+const LEAVING_MAX: usize = 64;
+const LEAVING_MS: u64 = 500;
+const HEARD_MAX: usize = 4 << 10;
 
 /// What one too many is told, before a byte of it is read.
 const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 2\r\nconnection: close\r\ncontent-type: application/problem+json\r\n\
@@ -50,7 +56,7 @@ pub(super) struct Bounds {
 
 /// Serves until told to stop; then each connection ends with the answer it is at.
 pub(super) async fn serve(listener: TcpListener, router: Router, bounds: Bounds, clock: Arc<dyn Clock>, stop: CancellationToken) {
-    let connections = TaskTracker::new();
+    let (connections, leaving) = (TaskTracker::new(), TaskTracker::new());
     let seats = Seats::new(bounds.connections_max, clock);
     let mut is_full = false;
     loop {
@@ -69,17 +75,19 @@ pub(super) async fn serve(listener: TcpListener, router: Router, bounds: Bounds,
                 is_full = seat.is_none();
                 match seat {
                     Some(seat) => drop(connections.spawn(connection(stream, remote, router.clone(), bounds, (seat, stop.clone())))),
-                    None => turn_away(stream),
+                    None => turn_away(stream, &leaving),
                 }
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                pause().await;
+                pause(PAUSE_MS).await;
             }
         }
     }
-    connections.close();
-    connections.wait().await;
+    for tasks in [connections, leaving] {
+        tasks.close();
+        tasks.wait().await;
+    }
 }
 
 async fn connection(stream: TcpStream, remote: SocketAddr, router: Router, bounds: Bounds, (seat, stop): (Seat, CancellationToken)) {
@@ -118,16 +126,30 @@ async fn connection(stream: TcpStream, remote: SocketAddr, router: Router, bound
     }
 }
 
-/// Says so without waiting: an empty socket takes the whole of it. Who does not read it loses nothing.
-fn turn_away(stream: TcpStream) {
-    if let Ok(mut stream) = stream.into_std() {
-        drop(stream.write_all(BUSY.as_bytes()));
+/// Says so, and listens for a moment: one that is cut off in the middle of its request may never see what it was told.
+/// Where too many are told so at once, nobody is listened to; who does not hear it loses nothing.
+fn turn_away(stream: TcpStream, leaving: &TaskTracker) {
+    let Ok(mut stream) = stream.into_std() else { return };
+    // An empty socket takes the whole of it without waiting.
+    drop(stream.write_all(BUSY.as_bytes()));
+    drop(stream.shutdown(Shutdown::Write));
+    if leaving.len() >= LEAVING_MAX {
+        return;
     }
+    let Ok(mut stream) = TcpStream::from_std(stream) else { return };
+    leaving.spawn(async move {
+        let mut heard = vec![0; HEARD_MAX];
+        let to_the_end = async { while stream.read(&mut heard).await.is_ok_and(|n| n > 0) {} };
+        tokio::select! {
+            () = to_the_end => {}
+            () = pause(LEAVING_MS) => {}
+        }
+    });
 }
 
 #[expect(clippy::disallowed_methods, reason = "a span of a moment, which no simulated clock needs to see")]
-async fn pause() {
-    tokio::time::sleep(Duration::from_millis(PAUSE_MS)).await;
+async fn pause(ms: u64) {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
 }
 
 #[cfg(test)]

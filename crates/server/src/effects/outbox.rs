@@ -14,6 +14,7 @@ use domain::enquiry::Fields;
 use domain::gate::{Find, StepKind};
 use domain::time::Clock;
 use serde_json::Value as Json;
+use tokio::sync::Semaphore;
 
 use super::message::{Letter, id_in};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
@@ -50,7 +51,12 @@ struct Inner {
     letter: Letter,
     clock: Arc<dyn Clock>,
     stops: Arc<Stops>,
+    /// Who waits for the disk's turn holds no thread.
+    places: Arc<Semaphore>,
 }
+
+/// How many messages are written at once: more do not make a disk faster.
+const AT_ONCE: usize = 4;
 
 /// A message that stands in the outbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +78,8 @@ impl Outbox {
             fs::create_dir_all(&path).and_then(|()| sync(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
         }
         sync(&params.root).map_err(|e| format!("{}: {e}", params.root.display()))?;
-        Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops }) })
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops, places }) })
     }
 
     /// Every message of ours, new or seen, by name.
@@ -83,7 +90,13 @@ impl Outbox {
     /// The disk blocks, so it is asked off the runtime's threads.
     async fn ask<T: Send + 'static>(&self, work: impl FnOnce(&Inner) -> Result<T, String> + Send + 'static) -> Result<T, String> {
         let inner = Arc::clone(&self.inner);
-        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| format!("the outbox's thread ended: {e}"))?
+        let place = Arc::clone(&inner.places).acquire_owned().await.map_err(|e| e.to_string())?;
+        let asked = move || {
+            let answer = work(&inner);
+            drop(place);
+            answer
+        };
+        tokio::task::spawn_blocking(asked).await.map_err(|e| format!("the outbox's thread ended: {e}"))?
     }
 }
 
