@@ -79,6 +79,18 @@ pub trait Store: Send + Sync {
         Ok(BTreeMap::new())
     }
 
+    /// What is kept under that name, as the steps have said.
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Everything that is kept under names that begin so, by name, after `after`, at most `limit`.
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        let _ = (prefix, after, limit);
+        Ok(Vec::new())
+    }
+
     /// Applies one decided step: compare-and-set of every record it names, its journal entries and blobs, all or nothing.
     /// Fails with [`Error::Conflict`] if a version or a fence is no longer current, or a lock is another's.
     async fn commit(&self, step: Step) -> Result<(), Error>;

@@ -251,10 +251,23 @@ pub struct Step {
     pub targets: Vec<TargetState>,
     /// Targets that count as away from now on, or are back (`None`).
     pub away: BTreeMap<String, Option<Away>>,
+    /// What is kept under a name of its own.
+    pub kept: Vec<Kept>,
     /// Blobs to keep, with the enquiry they belong to.
     pub blobs: Vec<(Option<EnquiryId>, Blob)>,
     /// What the journal says of it.
     pub entries: Vec<Draft>,
+}
+
+/// Something small that is kept under a name (a keyed digest of an address, say), also through erasure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The name.
+    pub name: String,
+    /// What stood there when it was decided on; the commit fails with [`crate::Error::Conflict`] if that is no longer so.
+    pub was: Option<String>,
+    /// What is to stand there; `None`: nothing.
+    pub is: Option<String>,
 }
 
 /// What a review item is about.
@@ -277,6 +290,10 @@ pub enum ReviewKind {
     Message,
     /// What an effect sends may have been sent already: the book was restored or moved, or a former self of it was at work.
     Restored,
+    /// A message to an address that is not to be written to.
+    DoNotContact,
+    /// A message to an address that had as many as are allowed.
+    PerAddress,
 }
 
 impl ReviewKind {
@@ -291,6 +308,8 @@ impl ReviewKind {
             Self::Effect => "effect",
             Self::Message => "message",
             Self::Restored => "restored",
+            Self::DoNotContact => "do_not_contact",
+            Self::PerAddress => "per_address",
         }
     }
 }

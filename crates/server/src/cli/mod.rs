@@ -5,6 +5,7 @@
 mod bench;
 mod check;
 mod client;
+mod contact;
 mod deliveries;
 mod demo;
 mod first;
@@ -80,6 +81,8 @@ enum Command {
     Pause(work::PauseArgs),
     /// Send to a paused target again
     Resume(work::ResumeArgs),
+    /// List the addresses that no message goes to, or change the list
+    DoNotContact(contact::ContactArgs),
     /// Check, print or describe the configuration
     Config {
         #[command(subcommand)]
@@ -183,6 +186,7 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, common.json, out, &mut std::io::stderr()).await,
         Command::Init(args) => init::run(&common, &args, out),
+        Command::DoNotContact(args) => contact::run(&common, &args, out).await,
         Command::Serve(args) => serve::run(&common, &args, out).await,
         Command::Enquiries(args) => read::enquiries(&common, &args, out).await,
         Command::Deliveries(args) => deliveries::run(&common, &args, out).await,

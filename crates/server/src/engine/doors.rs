@@ -8,7 +8,7 @@ use domain::ids::ReviewId;
 use domain::time::UtcMs;
 use evidence::Facts;
 use jiff::Timestamp;
-use store::{Review, ReviewKind};
+use store::{Error, Review, ReviewKind};
 
 use super::entries::{self, ENGINE};
 use super::plan::{is_held_by, reason};
@@ -18,15 +18,31 @@ use crate::effects::Target;
 
 impl Engine {
     /// Why an effect that was never begun is held, and by what.
-    pub(super) fn held_now(&self, work: &Work, target: &dyn Target, action: Option<&Action>) -> Option<(Hold, &'static str)> {
+    pub(super) async fn held_now(
+        &self,
+        work: &Work,
+        target: &dyn Target,
+        action: Option<&Action>,
+    ) -> Result<Option<(Hold, &'static str)>, Error> {
         let effect = &work.effect;
         if effect.may_have_reached() {
-            return None;
+            return Ok(None);
         }
-        let own = self.held_by_itself(work, action).map(|why| (Hold::Own, why));
-        let restored = || self.held_by_a_restore(work, target, action).map(|why| (Hold::Restored, why));
-        let holds = |(hold, _): &(Hold, _)| !effect.released.contains(hold);
-        own.filter(holds).or_else(|| restored().filter(holds))
+        let holds = |hold: Hold| !effect.released.contains(&hold);
+        if let Some(why) = self.held_by_itself(work, action).filter(|_| holds(Hold::Own)) {
+            return Ok(Some((Hold::Own, why)));
+        }
+        if let Some(why) = self.held_by_a_restore(work, target, action).filter(|_| holds(Hold::Restored)) {
+            return Ok(Some((Hold::Restored, why)));
+        }
+        let Some(action) = action.filter(|action| action.outward) else { return Ok(None) };
+        if holds(Hold::DoNotContact) && self.is_listed(work).await? {
+            return Ok(Some((Hold::DoNotContact, "its address is on the do-not-contact list")));
+        }
+        if holds(Hold::PerAddress) && self.had_enough(work, action).await? {
+            return Ok(Some((Hold::PerAddress, "its address had as many messages as the action's per_address allows")));
+        }
+        Ok(None)
     }
 
     fn held_by_itself(&self, work: &Work, action: Option<&Action>) -> Option<&'static str> {
@@ -70,12 +86,17 @@ impl Engine {
     /// What a person is asked about an effect that was held as it was about to begin.
     pub(super) fn held_review(&self, work: &Work, at: UtcMs) -> Review {
         let why = reason(&work.effect).unwrap_or_default();
-        let is_restored = is_held_by(&work.effect, Hold::Restored);
+        let kinds = [
+            (Hold::Restored, ReviewKind::Restored),
+            (Hold::DoNotContact, ReviewKind::DoNotContact),
+            (Hold::PerAddress, ReviewKind::PerAddress),
+        ];
+        let kind = kinds.into_iter().find(|(hold, _)| is_held_by(&work.effect, *hold)).map_or(ReviewKind::Message, |(_, kind)| kind);
         Review {
             id: ReviewId::draw(at, &*self.parts.entropy),
             enquiry: work.effect.enquiry.clone(),
             effect: Some(work.effect.id.clone()),
-            kind: if is_restored { ReviewKind::Restored } else { ReviewKind::Message },
+            kind,
             holds: true,
             why: format!("'{}' is held: {why}", work.effect.action),
             attempt: 0,

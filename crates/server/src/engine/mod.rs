@@ -2,9 +2,10 @@
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
 //! this very code. Here is what it is made of; `process` plans an enquiry after `qualifying` it, `perform` carries an effect on
-//! (`ask` speaks to the target, `doors` says what keeps an effect from being begun), `settle` commits what follows for the whole enquiry, `traffic` how a target is called, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
+//! (`ask` speaks to the target, `doors` and `brake` say what keeps an effect from being begun), `settle` commits what follows for the whole enquiry, `traffic` how a target is called, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
 
 mod ask;
+mod brake;
 mod condition;
 mod doors;
 mod entries;
@@ -40,6 +41,7 @@ use crate::stops::Stops;
 
 use self::traffic::Traffic;
 
+pub use brake::Listed;
 pub use condition::{Conditions, Miswritten};
 pub use people::{Decision, NoDecision, Refused};
 pub use run::Place;
@@ -66,6 +68,8 @@ pub struct Action {
     pub sends_draft: bool,
     /// It is not begun later than this after the enquiry, in ms: what is older is held.
     pub not_after_ms: Option<i64>,
+    /// How many of its messages one address may get, and within how long, in ms.
+    pub per_address: Option<(u32, i64)>,
     /// What to do where the target cannot be asked.
     pub policy: Policy,
     /// The client it belongs to.

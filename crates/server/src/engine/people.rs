@@ -289,6 +289,8 @@ pub(super) fn hold_of(kind: ReviewKind) -> Option<Hold> {
         ReviewKind::Qualification => Some(Hold::Qualification),
         ReviewKind::Message => Some(Hold::Own),
         ReviewKind::Restored => Some(Hold::Restored),
+        ReviewKind::DoNotContact => Some(Hold::DoNotContact),
+        ReviewKind::PerAddress => Some(Hold::PerAddress),
         ReviewKind::Conflict | ReviewKind::Effect => None,
     }
 }

@@ -55,7 +55,7 @@ impl Engine {
             return self.yield_paused(work).await;
         }
         let action = self.action(&work.effect.action);
-        if let Some((hold, why)) = self.held_now(&work, &*target, action) {
+        if let Some((hold, why)) = self.held_now(&work, &*target, action).await? {
             self.hold(&mut work, hold, why);
             return self.rest(work).await;
         }
@@ -76,11 +76,14 @@ impl Engine {
         let (kind, may_begin) = (step.kind, step.due().is_some_and(|due| due <= self.now()));
         let target = Arc::clone(self.target(&effect.target, &effect.action)?);
         let action = self.action(&effect.action);
-        // A contact has a lock to win, and losing it must not undo the plan.
-        if !may_begin || kind == StepKind::Contact || self.is_paused(&effect.target) || self.held_now(&work, &*target, action).is_some() {
+        // A contact has a lock to win, a message its address's brake, and losing it must not undo the plan.
+        if !may_begin || matches!(kind, StepKind::Contact | StepKind::Message) || self.is_paused(&effect.target) {
             return None;
         }
-        work.entered = Some(self.enter_at_once(&work.effect.target)?);
+        if self.held_now(&work, &*target, action).await.is_ok_and(|held| held.is_none()) {
+            work.entered = Some(self.enter_at_once(&work.effect.target)?);
+        }
+        work.entered.as_ref()?;
         self.render(&mut work, &*target).await.ok()?.ok()?;
         let rules = self.rules(&*target, action, kind);
         let mut next = self.observe_first(&mut work, index, &rules);
@@ -137,7 +140,7 @@ impl Engine {
                     let intent = if std::mem::take(&mut begun) { Ok(()) } else { self.commit_intent(&mut work, index).await };
                     match intent {
                         Ok(()) => {}
-                        Err(Error::Conflict(_)) if kind == StepKind::Contact => {
+                        Err(Error::Conflict(_)) if matches!(kind, StepKind::Contact | StepKind::Message) => {
                             work.effect = before;
                             work.entries.truncate(entries_before);
                             return self.yield_lock(work, index).await;
@@ -234,12 +237,14 @@ impl Engine {
     async fn commit_intent(&self, work: &mut Work, index: usize) -> Result<(), Error> {
         let is_contact = work.effect.steps[index].kind == StepKind::Contact;
         let lock = self.contact_lock(&work.enquiry, &work.effect).filter(|_| is_contact);
+        let kept = self.counted(work, index).await?;
         let step = Step {
             at: self.now(),
             effects: vec![work.change(true, lock)],
             blobs: work.blobs.clone(),
             entries: work.entries.clone(),
             away: work.away.clone(),
+            kept: kept.into_iter().collect(),
             ..Step::default()
         };
         self.parts.store.commit(step).await?;

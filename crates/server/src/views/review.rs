@@ -78,7 +78,9 @@ fn fitting(review: &Review, effect: Option<&Effect>) -> Vec<Fitting> {
         | ReviewKind::Ambiguous
         | ReviewKind::Qualification
         | ReviewKind::Message
-        | ReviewKind::Restored => vec![plain("approve"), plain("dismiss")],
+        | ReviewKind::Restored
+        | ReviewKind::DoNotContact
+        | ReviewKind::PerAddress => vec![plain("approve"), plain("dismiss")],
         ReviewKind::Effect => {
             let step = effect.and_then(|effect| effect.steps.iter().find(|step| step.needs_person()));
             step.map_or_else(Vec::new, |step| of_step(review, step))

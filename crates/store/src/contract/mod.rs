@@ -209,6 +209,7 @@ suite! {
     keeping {
         rules_are_kept_in_order_of_acceptance,
         targets_are_kept_by_name,
+        what_is_kept_under_a_name_is_compared_and_set,
         the_ring_of_the_refused_is_bounded_by_count_and_age,
         the_ring_is_listed_newest_first_page_by_page,
         pruning_drops_only_bodies_of_settled_enquiries,

@@ -51,6 +51,7 @@ pub(super) struct Book {
     pub(super) rules: BTreeMap<String, Vec<RuleVersion>>,
     pub(super) targets: BTreeMap<String, TargetState>,
     pub(super) away: BTreeMap<String, Away>,
+    pub(super) kept: BTreeMap<String, String>,
     /// Oldest first.
     pub(super) refused: Vec<(Delivery, Blob)>,
 }

@@ -95,6 +95,17 @@ impl crate::Store for Memory {
         self.with(|book| Ok(book.away.clone()))
     }
 
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        self.with(|book| Ok(book.kept.get(name).cloned()))
+    }
+
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        self.with(|book| {
+            let fits = |(name, _): &(&String, &String)| name.starts_with(prefix) && after.is_none_or(|after| name.as_str() > after);
+            Ok(book.kept.iter().filter(fits).take(limit).map(|(name, what)| (name.clone(), what.clone())).collect())
+        })
+    }
+
     async fn commit(&self, step: Step) -> Result<(), Error> {
         sound::step(&step);
         self.with(|book| book.commit(step))

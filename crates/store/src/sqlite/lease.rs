@@ -56,9 +56,10 @@ fn goes(bounded: usize) -> String {
                AND target NOT IN (SELECT name FROM targets WHERE paused)";
     let names: Vec<String> = (0..bounded).map(|k| format!("?{}", 2 * k + 3)).collect();
     let others = format!("SELECT * FROM ({due} AND target NOT IN ({}) ORDER BY due, rowid LIMIT ?2)", names.join(", "));
-    let bounded = names.iter().enumerate().map(|(k, name)| {
-        format!("SELECT * FROM ({due} AND target = {name} ORDER BY due, rowid LIMIT min(?2, ?{}))", 2 * k + 4)
-    });
+    let bounded = names
+        .iter()
+        .enumerate()
+        .map(|(k, name)| format!("SELECT * FROM ({due} AND target = {name} ORDER BY due, rowid LIMIT min(?2, ?{}))", 2 * k + 4));
     [others].into_iter().chain(bounded).collect::<Vec<_>>().join(" UNION ALL ")
 }
 

@@ -285,6 +285,16 @@ impl crate::Store for Sqlite {
         self.read(read::away).await
     }
 
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        let name = name.to_owned();
+        self.read(move |conn| read::kept(conn, &name)).await
+    }
+
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        let (prefix, after) = (prefix.to_owned(), after.map(str::to_owned));
+        self.read(move |conn| read::kept_under(conn, &prefix, after.as_deref(), limit)).await
+    }
+
     async fn commit(&self, step: Step) -> Result<(), Error> {
         sound::step(&step);
         self.write(move |txn| write::commit(txn, &step)).await

@@ -272,6 +272,21 @@ pub(super) fn away(conn: &Connection) -> Result<BTreeMap<String, Away>, Error> {
     rows.into_iter().map(|(name, doc): (String, String)| Ok((name, parse("meta", &doc)?))).collect()
 }
 
+pub(super) fn kept(conn: &Connection, name: &str) -> Result<Option<String>, Error> {
+    let sql = "SELECT CAST(value AS TEXT) FROM meta WHERE name = 'kept:' || ?1";
+    conn.prepare_cached(sql).and_then(|mut s| s.query_row([name], |row| row.get(0)).optional()).map_err(fault)
+}
+
+pub(super) fn kept_under(conn: &Connection, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+    let sql = "SELECT substr(name, 6), CAST(value AS TEXT) FROM meta
+               WHERE name >= 'kept:' || ?1 AND substr(name, 6, length(?1)) = ?1 AND (?2 IS NULL OR name > 'kept:' || ?2)
+               ORDER BY name LIMIT ?3";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let read = |row: &Row<'_>| -> rusqlite::Result<(String, String)> { Ok((row.get(0)?, row.get(1)?)) };
+    statement.query_map((prefix, after, limit), read).and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>).map_err(fault)
+}
+
 pub(super) fn targets(conn: &Connection) -> Result<Vec<TargetState>, Error> {
     docs(conn, "targets", "SELECT doc FROM targets ORDER BY name", &[])
 }

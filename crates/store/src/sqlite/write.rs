@@ -17,7 +17,9 @@ use super::marks::mark;
 use super::writer::Txn;
 use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
-use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict};
+use crate::model::{
+    Arrival, Delivery, EffectChange, EnquiryChange, Item, Kept, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict,
+};
 
 /// `files`: the digests of the arrival's files, in order.
 pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival, files: &[Digest]) -> Result<Receipt, Error> {
@@ -135,6 +137,9 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
     for target in &step.targets {
         put_target(txn, target)?;
     }
+    for kept in &step.kept {
+        put_kept(txn, kept)?;
+    }
     for (name, away) in &step.away {
         put_away(txn, name, away.as_ref())?;
     }
@@ -248,6 +253,21 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
     let sql = "INSERT INTO targets (name, paused, doc) VALUES (?1, ?2, ?3)
                ON CONFLICT (name) DO UPDATE SET paused = excluded.paused, doc = excluded.doc";
     run(txn, sql, (&target.name, target.paused.is_some(), json(target)?)).map(drop)
+}
+
+/// Among the book's own values; each name is one row.
+fn put_kept(txn: &Txn<'_>, kept: &Kept) -> Result<(), Error> {
+    if super::read::kept(txn.conn, &kept.name)? != kept.was {
+        return Err(Error::KEPT_CHANGED);
+    }
+    let name = format!("kept:{}", kept.name);
+    match &kept.is {
+        Some(is) => {
+            let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+            run(txn, sql, (name, is)).map(drop)
+        }
+        None => run(txn, "DELETE FROM meta WHERE name = ?1", [name]).map(drop),
+    }
 }
 
 fn put_away(txn: &Txn<'_>, target: &str, away: Option<&Away>) -> Result<(), Error> {
