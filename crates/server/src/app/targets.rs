@@ -1,6 +1,5 @@
 //! From a configured target to the target itself.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -138,7 +137,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
             body: http.write.body.clone().unwrap_or_default(),
             content_type: http.write.content_type.clone(),
             id: http.write.id.clone(),
-            ok: BTreeMap::new(),
+            ok: http.write.ok.iter().cloned().collect(),
         },
         find: http.find.as_ref().map(find_params),
         read: http.read.as_ref().map(|read| ReadParams {

@@ -2,7 +2,7 @@
 //!
 //! What exceeds them is held for a person; nothing here drops a message.
 
-use domain::gate::StepKind;
+use domain::gate::{Hold, StepKind};
 use domain::time::UtcMs;
 use evidence::{Draft, Facts};
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,12 @@ impl Engine {
         }
         let Some((name, was, mut sent)) = self.sent(work).await? else { return Ok(None) };
         let effect = work.effect.id.to_string();
+        // Others may have been counted since it was let through: then it goes through the door anew.
+        let most = self.action(&work.effect.action).and_then(|action| action.per_address).map_or(u32::MAX, |(most, _)| most);
+        let others = sent.iter().filter(|sent| sent.effect != effect).count();
+        if others >= usize::try_from(most).unwrap_or(usize::MAX) && !work.effect.released.contains(&Hold::PerAddress) {
+            return Err(Error::Conflict("its address had its last message meanwhile"));
+        }
         if !sent.iter().any(|sent| sent.effect == effect) {
             sent.push(Sent { effect, at: self.now() });
         }

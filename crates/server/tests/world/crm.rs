@@ -52,8 +52,20 @@ struct State {
     /// Who knows the time, and how many searches and other calls are answered a second; the rest is told 429.
     quota: Option<Quota>,
     turned_away: usize,
+    /// How far its search is behind, by whose clock; and when each record was made.
+    lag: Option<Lag>,
+    made_at: Vec<i64>,
     searches: Vec<String>,
     reads_with: Option<(String, Value)>,
+}
+
+/// A search that sees records late.
+struct Lag(Arc<dyn Clock>, i64);
+
+impl std::fmt::Debug for Lag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ms late", self.1)
+    }
 }
 
 /// What an API allows in each second of a clock.
@@ -107,6 +119,8 @@ impl Crm {
             unique: false,
             quota: None,
             turned_away: 0,
+            lag: None,
+            made_at: vec![],
             searches: vec![],
             reads_with: None,
         };
@@ -146,6 +160,11 @@ impl Crm {
     /// It answers so many searches and so many other calls a second; to the rest it says 429 and this header's line.
     pub fn set_quota(&self, clock: Arc<dyn Clock>, most: [usize; 2], says: &'static str) {
         self.state.lock().unwrap().quota = Some(Quota { clock, most, second: 0, used: [0, 0], says });
+    }
+
+    /// Its search sees records so much later.
+    pub fn set_lag(&self, clock: Arc<dyn Clock>, ms: i64) {
+        self.state.lock().unwrap().lag = Some(Lag(clock, ms));
     }
 
     /// How many calls were told 429 by the quota.
@@ -256,6 +275,8 @@ impl Crm {
         let mut record: Value = serde_json::from_str(body).unwrap();
         record["id"] = json!(format!("rec-{}", state.records.len() + 1));
         state.records.push(record.clone());
+        let now = state.lag.as_ref().map_or(0, |lag| lag.0.now().0);
+        state.made_at.push(now);
         record
     }
 
@@ -270,7 +291,10 @@ impl Crm {
                 Filter::Broken => (500, json!({"message": "search is down"})),
                 Filter::Ignored => (200, json!({"results": state.records})),
                 Filter::Honoured => {
-                    let found: Vec<&Value> = state.records.iter().filter(|r| r["external_key"] == *key).collect();
+                    let late = state.lag.as_ref().map(|lag| lag.0.now().0 - lag.1);
+                    let seen = |n: usize| late.is_none_or(|late| state.made_at.get(n).is_none_or(|made| *made <= late));
+                    let found = state.records.iter().enumerate().filter(|(n, r)| r["external_key"] == *key && seen(*n));
+                    let found: Vec<&Value> = found.map(|(_, record)| record).collect();
                     (200, json!({"results": found}))
                 }
             };

@@ -296,6 +296,7 @@ const WRITE: Table = Table {
         optional("body", Text, r#"'{"external_key": {{ key|tojson }}}'"#, "Template of the body."),
         usual("content_type", Text, r#""application/json""#, "What the body is; decides how values in it are escaped."),
         usual("id", Pointer, r#""/id""#, "Where the record's id stands in the answer; a 2xx without it is unknown."),
+        usual("ok", Pairs(&Text), "{ }", "Places in the answer, and what stands there if the record was written; else a 2xx is unknown."),
     ],
 };
 
@@ -358,7 +359,7 @@ const ACTION: Table = Table {
             Allowance,
             "none; for messages 3/24h",
             r#""3/24h""#,
-            "The most per address; read, and not enforced in this version.",
+            "How many of its messages one address gets; what exceeds it is held.",
         ),
         follows(
             "not_after",
