@@ -56,7 +56,7 @@ fn installed() -> Option<(PathBuf, PathBuf)> {
     if std::env::var_os("ONCEBOOK_LLAMA_SERVER").is_some() && named("ONCEBOOK_LLAMA_SERVER").is_none() {
         return None;
     }
-    let server = named("ONCEBOOK_LLAMA_SERVER").or_else(|| below(&tools, 2, &is_server)).or_else(on_path)?;
+    let server = named("ONCEBOOK_LLAMA_SERVER").or_else(|| below(&tools, 8, &is_server)).or_else(on_path)?;
     let is_model = |path: &Path| path.extension().is_some_and(|e| e == "gguf");
     let model = named("ONCEBOOK_LLAMA_MODEL").or_else(|| below(&tools, 8, &is_model))?;
     Some((server, model))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use store::sqlite::READERS;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,6 +22,10 @@ use crate::views::Reader;
 /// Where a running server writes its address, in the data directory: for the commands that speak to it.
 pub const ADDRESS_FILE: &str = "serve.address";
 
+/// How many connections may wait to be accepted: beyond it the system drops them without a word, and their senders see a
+/// reset in the middle of what they say.
+const BACKLOG: u32 = 1_024;
+
 /// How long connections may take to end once the server is told to stop.
 const DOOR_CLOSES_MS: i64 = 10_000;
 
@@ -31,7 +35,14 @@ const PEOPLES_READERS: usize = READERS / 2;
 /// Binds the configured address. Who connects waits until something is served there.
 pub async fn listen(config: &Config) -> Result<TcpListener, StartError> {
     let wanted = config.server.listen;
-    TcpListener::bind(wanted).await.map_err(|e| StartError::Io(format!("cannot listen on {wanted}"), e))
+    let socket = if wanted.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let listening = socket.and_then(|socket| {
+        // A restart need not wait until the last connections of the one before are forgotten.
+        socket.set_reuseaddr(true)?;
+        socket.bind(wanted)?;
+        socket.listen(BACKLOG)
+    });
+    listening.map_err(|e| StartError::Io(format!("cannot listen on {wanted}"), e))
 }
 
 /// A server that listens.
