@@ -131,6 +131,7 @@ async fn with_model(world: &World, crm: &Crm, model: Model) -> Engine {
         held_by_review: outward,
         sends_draft: false,
         not_after_ms: None,
+        per_address: None,
         policy: domain::gate::Policy::Review,
         client: None,
     };

@@ -24,6 +24,7 @@ impl Error {
     pub(crate) const EXISTS: Self = Self::Conflict("a unique record exists");
     pub(crate) const ENQUIRY_CHANGED: Self = Self::Conflict("the enquiry has changed");
     pub(crate) const EFFECT_CHANGED: Self = Self::Conflict("the effect has changed");
+    pub(crate) const KEPT_CHANGED: Self = Self::Conflict("what was kept under that name has changed");
     pub(crate) const REVIEW_TAKEN: Self = Self::Conflict("the review item is decided already, or another enquiry's");
 
     /// What belongs to an enquiry is filed under it: it must be in the book.

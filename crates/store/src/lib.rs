@@ -19,8 +19,11 @@ mod contract;
 pub use error::Error;
 pub use model::*;
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
+use domain::gate::Away;
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
@@ -42,6 +45,12 @@ pub trait Store: Send + Sync {
     /// book that is open to be read only.
     fn dead_since(&self, process: &StreamId) -> Option<UtcMs>;
 
+    /// When this book was last found to be restored from a copy, or moved: up to then another copy of it may have been at work,
+    /// and have sent what this one knows nothing of. `None` for a book that has always been the one.
+    fn restored_at(&self) -> Option<UtcMs> {
+        None
+    }
+
     /// Records one arrival, with the verdict on each item of it. Of any number of calls with one key, exactly one gets
     /// [`Verdict::Accepted`]; the rest get what they are, naming the first. The journal says all of it.
     ///
@@ -57,6 +66,30 @@ pub trait Store: Send + Sync {
     /// Hands out work that is due at `now`, oldest due first (enquiries before effects of one instant), to be done before
     /// `until`. No work is held by two live leases; each lease of a thing has a higher fence. Effects of a paused target are not handed out. Also says when to ask next.
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error>;
+
+    /// The same, with at most so many effects of each target that is named. An engine that cannot tell may hand out more: who
+    /// asks gives back what is too much.
+    async fn lease_within(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        let _ = rooms;
+        self.lease(now, until, limit).await
+    }
+
+    /// Targets that count as away, as the steps have said.
+    async fn away(&self) -> Result<BTreeMap<String, Away>, Error> {
+        Ok(BTreeMap::new())
+    }
+
+    /// What is kept under that name, as the steps have said.
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        let _ = name;
+        Ok(None)
+    }
+
+    /// Everything that is kept under names that begin so, by name, after `after`, at most `limit`.
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        let _ = (prefix, after, limit);
+        Ok(Vec::new())
+    }
 
     /// Applies one decided step: compare-and-set of every record it names, its journal entries and blobs, all or nothing.
     /// Fails with [`Error::Conflict`] if a version or a fence is no longer current, or a lock is another's.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Fields, Note};
-use domain::gate::Effect;
+use domain::gate::{Away, Effect};
 use domain::identity::{Ambiguity, Candidate};
 use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, RunId};
 use domain::time::UtcMs;
@@ -249,10 +249,25 @@ pub struct Step {
     pub reviews: Vec<Review>,
     /// New states of targets.
     pub targets: Vec<TargetState>,
+    /// Targets that count as away from now on, or are back (`None`).
+    pub away: BTreeMap<String, Option<Away>>,
+    /// What is kept under a name of its own.
+    pub kept: Vec<Kept>,
     /// Blobs to keep, with the enquiry they belong to.
     pub blobs: Vec<(Option<EnquiryId>, Blob)>,
     /// What the journal says of it.
     pub entries: Vec<Draft>,
+}
+
+/// Something small that is kept under a name (a keyed digest of an address, say), also through erasure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The name.
+    pub name: String,
+    /// What stood there when it was decided on; the commit fails with [`crate::Error::Conflict`] if that is no longer so.
+    pub was: Option<String>,
+    /// What is to stand there; `None`: nothing.
+    pub is: Option<String>,
 }
 
 /// What a review item is about.
@@ -273,6 +288,12 @@ pub enum ReviewKind {
     Effect,
     /// An outward message waits for a person (a brake, a policy).
     Message,
+    /// What an effect sends may have been sent already: the book was restored or moved, or a former self of it was at work.
+    Restored,
+    /// A message to an address that is not to be written to.
+    DoNotContact,
+    /// A message to an address that had as many as are allowed.
+    PerAddress,
 }
 
 impl ReviewKind {
@@ -286,6 +307,9 @@ impl ReviewKind {
             Self::Qualification => "qualification",
             Self::Effect => "effect",
             Self::Message => "message",
+            Self::Restored => "restored",
+            Self::DoNotContact => "do_not_contact",
+            Self::PerAddress => "per_address",
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The invariants that live here: no attempt begins while an earlier one is open, unless the write itself is keyed (I6);
 //! *found* is believed at once, *absent* only from a look-up begun after `quiet_until` (DESIGN section 4); two found is an
-//! alarm (I7). What does not fit a state is ignored with a reason, never guessed at: the caller keeps it as evidence.
+//! alarm (I7). Before a first write the target is asked too, where it can be: this book may be an older copy of another. What does not fit a state is ignored with a reason, never guessed at: the caller keeps it as evidence.
 //!
 //! Here are the words and the dispatch; `attempt`, `look`, `read` and `person` hold what each kind of observation does.
 
@@ -14,6 +14,7 @@ mod read;
 use super::effect::{Phase, Rules, Step, Why};
 use crate::ids::StreamId;
 use crate::time::UtcMs;
+use look::Looked;
 use person::{accept, close};
 use read::read_differs;
 
@@ -60,9 +61,16 @@ pub enum Observation {
     Absent {
         /// When it began.
         begun_at: UtcMs,
+        /// The process that asked.
+        process: StreamId,
     },
-    /// A look-up failed, or its answer cannot prove anything.
+    /// A look-up was answered, and its answer cannot prove anything.
     LookFailed,
+    /// A look-up got no answer: the target is away, or has no time for us. That says nothing about this step.
+    LookUnanswered {
+        /// The wait the target asked for, in ms.
+        retry_after_ms: Option<i64>,
+    },
     /// The record was read and carries our key, and what must be equal is equal.
     ReadSame,
     /// The record was read and differs where it must not, our key included.
@@ -140,8 +148,9 @@ pub fn decide(step: &Step, seen: &Observation, rules: &Rules, now: UtcMs, chance
         Observation::Applied { id } => ctx.applied(step, id),
         Observation::NoAnswer => ctx.no_answer(step),
         Observation::Found { ids } => ctx.found(step, ids),
-        Observation::Absent { begun_at } => ctx.absent(step, *begun_at),
-        Observation::LookFailed => ctx.look_failed(step),
+        Observation::Absent { begun_at, process } => ctx.absent(step, *begun_at, process),
+        Observation::LookFailed => ctx.look_failed(step, Looked::Blind),
+        Observation::LookUnanswered { retry_after_ms } => ctx.look_failed(step, Looked::Unanswered(*retry_after_ms)),
         Observation::ReadSame => ctx.read_same(step),
         Observation::ReadDiffers { what } => read_differs(step, what),
         Observation::ReadGone => ctx.read_gone(step),

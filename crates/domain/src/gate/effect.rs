@@ -83,6 +83,12 @@ impl Find {
         }
     }
 
+    /// Whether the target is asked before the first write too. A *unique* target refuses a second record by itself, and its
+    /// conflict is looked up; where nothing can be asked, nothing is.
+    pub fn looks_first(self) -> bool {
+        self.looks() && self != Self::Unique
+    }
+
     /// How far a look-up may be behind, in ms.
     pub fn lag_ms(self) -> i64 {
         if let Self::Lagging { max_ms } = self { max_ms } else { 0 }
@@ -123,6 +129,8 @@ pub struct Rules {
     pub backoff: Backoff,
     /// What to do where the target cannot be asked.
     pub policy: Policy,
+    /// When the book was last found to be restored or moved: until then a former self of it may have written to the target.
+    pub restored_at: Option<UtcMs>,
 }
 
 /// How one attempt ended, as far as is known.
@@ -323,6 +331,21 @@ pub struct Step {
     /// Every record's id that was ever seen for it: from each of them one can walk back here (I11).
     #[serde(default)]
     pub seen: Vec<String>,
+    /// The process that asked the target and found nothing, with no attempt since that may have reached it. Of another
+    /// process, which may have had a later copy of this book, that says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked: Option<StreamId>,
+    /// Looks before a write that failed in a row, for the waits between them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub looks_failed: u32,
+    /// Its record stood in the target before an attempt of this book could have made it: a former self of the book was here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stood_before: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Step {
@@ -336,6 +359,9 @@ impl Step {
             planned_at: now,
             allowed: 0,
             seen: Vec::new(),
+            looked: None,
+            looks_failed: 0,
+            stood_before: false,
         }
     }
 

@@ -23,6 +23,12 @@ pub enum Hold {
     Ambiguous,
     /// The qualification failed or is uncertain.
     Qualification,
+    /// The book was restored or moved, or a former self of it was at work: what this sends may have been sent already.
+    Restored,
+    /// Its recipient's address is not to be written to.
+    DoNotContact,
+    /// Its recipient's address had as many messages as are allowed.
+    PerAddress,
     /// Something about this effect: its condition, its age, its rendering, its configuration.
     Own,
 }

@@ -4,6 +4,7 @@
 //! Deliberately absent: any decision, the intake's door (`/in/{source}`), the console.
 
 pub mod access;
+mod contact;
 mod operate;
 mod params;
 pub mod problem;
@@ -76,6 +77,8 @@ pub fn router(state: ApiState) -> Router {
         .route("/targets", get(read::targets))
         .route("/targets/{name}/pause", post(operate::pause))
         .route("/targets/{name}/resume", post(operate::resume))
+        .route("/do-not-contact", get(contact::list).post(contact::add))
+        .route("/do-not-contact/remove", post(contact::remove))
         .route("/desk/deals", get(read::deals))
         .route("/desk/contacts", get(read::contacts))
         .fallback(no_route)

@@ -235,6 +235,7 @@ fn engine_action(config: &Config, action: &Action) -> engine::Action {
         shadow: target.is_some_and(|t| t.mode == Mode::Shadow),
         held_by_review: action.review == OnReview::Hold,
         sends_draft: [&action.subject, &action.text].into_iter().flatten().any(|text| model::may_hold_a_draft(text)),
+        per_address: action.per_address.map(|most| (most.count, most.within.ms())),
         not_after_ms: action.not_after.map(crate::config::Period::ms),
         policy,
         client: action.client.clone(),

@@ -43,6 +43,12 @@ impl Ready {
         &self.config
     }
 
+    /// A person says that the book was put back from a copy.
+    #[must_use]
+    pub fn restored(self) -> Self {
+        Self { book: self.book.restored(), ..self }
+    }
+
     /// Opens the book, and puts everything together over it.
     pub async fn open(self) -> Result<App, StartError> {
         let Self { config, outside, made, book } = self;

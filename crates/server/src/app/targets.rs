@@ -1,10 +1,9 @@
 //! From a configured target to the target itself.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::gate::Find;
+use domain::gate::{Find, Limits};
 use domain::time::Clock;
 
 use super::{ByName, Env, secret};
@@ -14,6 +13,9 @@ use crate::effects::http::{FindParams, Http, HttpParams, LookUpParams, ReadParam
 use crate::effects::message::Letter;
 use crate::effects::outbox::{self, Outbox, OutboxParams};
 use crate::stops::Stops;
+
+/// How many effects are at a target with a `rate` at a time, where it does not say.
+const AT_A_SPACED_TARGET: usize = 4;
 
 /// What was made.
 pub(super) struct Made {
@@ -127,6 +129,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
     HttpParams {
         timeout_ms: target.timeout.ms(),
         settle_ms: target.settle.ms(),
+        limits: limits(target),
         headers: http.headers.iter().cloned().collect(),
         write: WriteParams {
             method: http.write.method.to_string(),
@@ -134,7 +137,7 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
             body: http.write.body.clone().unwrap_or_default(),
             content_type: http.write.content_type.clone(),
             id: http.write.id.clone(),
-            ok: BTreeMap::new(),
+            ok: http.write.ok.iter().cloned().collect(),
         },
         find: http.find.as_ref().map(find_params),
         read: http.read.as_ref().map(|read| ReadParams {
@@ -147,6 +150,12 @@ fn http_params(target: &Target, http: &HttpTarget, clock: &Arc<dyn Clock>, env: 
         clock: Arc::clone(clock),
         secrets: Arc::new(secrets),
     }
+}
+
+/// A target whose calls are spaced needs few at it: more would only wait there.
+fn limits(target: &Target) -> Limits {
+    let spacing_ms = target.rate.map_or(0, crate::config::Allowance::spacing_ms);
+    Limits { concurrency: target.concurrency.or((spacing_ms > 0).then_some(AT_A_SPACED_TARGET)), spacing_ms }
 }
 
 fn find_params(find: &crate::config::Find) -> FindParams {

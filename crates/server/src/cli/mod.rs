@@ -5,6 +5,7 @@
 mod bench;
 mod check;
 mod client;
+mod contact;
 mod deliveries;
 mod demo;
 mod first;
@@ -63,7 +64,7 @@ enum Command {
     /// Write a commented configuration for chosen sources and targets
     Init(init::InitArgs),
     /// Run the server
-    Serve,
+    Serve(serve::ServeArgs),
     /// List enquiries, newest first
     Enquiries(read::EnquiriesArgs),
     /// List what arrived, newest first, also what was quarantined or refused
@@ -80,6 +81,8 @@ enum Command {
     Pause(work::PauseArgs),
     /// Send to a paused target again
     Resume(work::ResumeArgs),
+    /// List the addresses that no message goes to, or change the list
+    DoNotContact(contact::ContactArgs),
     /// Check, print or describe the configuration
     Config {
         #[command(subcommand)]
@@ -157,7 +160,7 @@ pub fn main() -> ExitCode {
     // The provider is process-wide; it is installed once, before anything can ask for it.
     drop(rustls::crypto::ring::default_provider().install_default());
     let cli = Cli::parse();
-    start_logging(matches!(cli.command, Command::Serve));
+    start_logging(matches!(cli.command, Command::Serve(_)));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&CliError::Io(error)),
@@ -183,7 +186,8 @@ async fn run(cli: Cli, out: &mut dyn Write) -> Result<Ended, CliError> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, common.json, out, &mut std::io::stderr()).await,
         Command::Init(args) => init::run(&common, &args, out),
-        Command::Serve => serve::run(&common, out).await,
+        Command::DoNotContact(args) => contact::run(&common, &args, out).await,
+        Command::Serve(args) => serve::run(&common, &args, out).await,
         Command::Enquiries(args) => read::enquiries(&common, &args, out).await,
         Command::Deliveries(args) => deliveries::run(&common, &args, out).await,
         Command::Show(args) => show::run(&common, &args, out).await,

@@ -19,6 +19,10 @@ pub(super) enum Order {
     Pause { target: String, reason: String },
     /// A target is sent to again.
     Resume { target: String },
+    /// No message goes to an address any more.
+    List { address: String, reason: String },
+    /// Messages go to an address again.
+    Unlist { address: String },
 }
 
 impl Order {
@@ -30,6 +34,8 @@ impl Order {
             Self::Replay { enquiry } => vec!["enquiries", enquiry, "replay"],
             Self::Pause { target, .. } => vec!["targets", target, "pause"],
             Self::Resume { target } => vec!["targets", target, "resume"],
+            Self::List { .. } => vec!["do-not-contact"],
+            Self::Unlist { .. } => vec!["do-not-contact", "remove"],
         }
     }
 
@@ -45,6 +51,8 @@ impl Order {
             Self::ReadAgain { .. } => json!({"separate": false, "by": by}),
             Self::Replay { .. } | Self::Resume { .. } => json!({"by": by}),
             Self::Pause { reason, .. } => json!({"reason": reason, "by": by}),
+            Self::List { address, reason } => json!({"address": address, "reason": reason, "by": by}),
+            Self::Unlist { address } => json!({"address": address, "by": by}),
         }
     }
 
@@ -64,6 +72,8 @@ impl Order {
             Self::Replay { enquiry } => format!("{enquiry}: a new run begins, under the same key"),
             Self::Pause { target, .. } => format!("{target}: paused"),
             Self::Resume { target } => format!("{target}: resumed"),
+            Self::List { address, .. } => format!("{address}: not to be contacted"),
+            Self::Unlist { address } => format!("{address}: may be contacted again"),
         }
     }
 
@@ -71,6 +81,8 @@ impl Order {
     pub(super) fn next(&self, server: Option<&str>, answer: &Value, program: &str) -> Vec<String> {
         let follows = match (self, server) {
             (Self::Pause { target, .. }, _) => Some(format!("Its effects wait until `{program} resume {target}`.")),
+            (Self::List { .. }, _) => Some("Messages to it are held from now on; what has left has left.".to_owned()),
+            (Self::Unlist { .. }, _) => Some(format!("What was held for it still waits: {program} review")),
             (Self::Decide { decision: Decision::Dismiss(_), .. }, None) => None,
             _ if !brings_work(answer) => None,
             (_, Some(url)) => Some(format!("The server at {url} goes on from there.")),
@@ -135,6 +147,8 @@ mod tests {
             Order::Replay { enquiry: "enq_1".to_owned() },
             Order::Pause { target: "crm".to_owned(), reason: "down".to_owned() },
             Order::Resume { target: "crm".to_owned() },
+            Order::List { address: "a@example.com".to_owned(), reason: "asked".to_owned() },
+            Order::Unlist { address: "a@example.com".to_owned() },
         ];
         let posted: Vec<(String, Value)> = orders.iter().map(|order| (order.path().join("/"), order.body("jo"))).collect();
         let expected = [
@@ -146,6 +160,8 @@ mod tests {
             ("enquiries/enq_1/replay", json!({"by": "jo"})),
             ("targets/crm/pause", json!({"reason": "down", "by": "jo"})),
             ("targets/crm/resume", json!({"by": "jo"})),
+            ("do-not-contact", json!({"address": "a@example.com", "reason": "asked", "by": "jo"})),
+            ("do-not-contact/remove", json!({"address": "a@example.com", "by": "jo"})),
         ];
         assert_eq!(posted, expected.map(|(path, body)| (path.to_owned(), body)));
     }

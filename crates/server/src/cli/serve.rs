@@ -4,14 +4,23 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Common, Ended, outside};
 use crate::app::{self, App, Ready};
 
-pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, CliError> {
+#[derive(Args)]
+pub(super) struct ServeArgs {
+    /// The book was put back from a copy: look in every target before writing, and hold messages of before
+    #[arg(long)]
+    restored: bool,
+}
+
+pub(super) async fn run(common: &Common, args: &ServeArgs, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
     let ready = Ready::check(config, outside()?).await?;
+    let ready = if args.restored { ready.restored() } else { ready };
     // Before the book is opened: an address that is not to be had is a failed start too.
     let listener = app::listen(ready.config()).await?;
     let app = Arc::new(ready.open().await?);

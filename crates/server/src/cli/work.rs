@@ -172,6 +172,14 @@ async fn here(app: &App, order: &Order, by: &str) -> Result<Value, CliError> {
             engine.set_paused(target, Some(reason.clone()), by).await.map_err(refused)?;
             Ok(json!({"name": target, "state": "paused", "why": reason}))
         }
+        Order::List { address, reason } => {
+            let listed = engine.list_address(address, Some(reason), by).await.map_err(refused)?;
+            Ok(json!({"listed": true, "digest": listed.map(|listed| listed.digest)}))
+        }
+        Order::Unlist { address } => {
+            engine.list_address(address, None, by).await.map_err(refused)?;
+            Ok(json!({"listed": false}))
+        }
         Order::Resume { target } => {
             engine.set_paused(target, None, by).await.map_err(refused)?;
             Ok(json!({"name": target, "state": "open", "why": null}))

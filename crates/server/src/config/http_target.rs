@@ -36,6 +36,8 @@ pub struct Write {
     pub body: Option<String>,
     /// Where the record's id stands in the answer.
     pub id: Pointer,
+    /// Places in the answer, and what stands there if the record was written.
+    pub ok: Vec<(Pointer, String)>,
     /// What the body is.
     pub content_type: String,
 }
@@ -97,7 +99,8 @@ impl Write {
         let body = section.text("body");
         let id = section.parsed_by("id", pointer).unwrap_or_else(|| Pointer(vec!["id".to_owned()]));
         let content_type = section.text("content_type").unwrap_or_else(|| "application/json".to_owned());
-        Some(Self { method, url: url?, body, id, content_type })
+        let ok = places(section, "ok");
+        Some(Self { method, url: url?, body, id, ok, content_type })
     }
 }
 
@@ -133,15 +136,21 @@ impl ReadBack {
         section.needs("key", "say where our key stands in the record, e.g. /external_key");
         let (method, url) = (method(section, &[Method::GET]), url(section));
         let key = section.parsed_by("key", pointer);
-        let mut expect = Vec::new();
-        for (path, at, template) in section.pairs("expect") {
-            match pointer(&at) {
-                Ok(pointer) => expect.push((pointer, template)),
-                Err(message) => section.reading.problem(path, message, Show::Key),
-            }
-        }
+        let expect = places(section, "expect");
         Some(Self { method, url: url?, key: key?, expect })
     }
+}
+
+/// Places, and what is to stand there.
+fn places(section: &Section<'_>, name: &'static str) -> Vec<(Pointer, String)> {
+    let mut places = Vec::new();
+    for (path, at, text) in section.pairs(name) {
+        match pointer(&at) {
+            Ok(pointer) => places.push((pointer, text)),
+            Err(message) => section.reading.problem(path, message, Show::Key),
+        }
+    }
+    places
 }
 
 /// The method: the first of the possible ones, unless another is named.

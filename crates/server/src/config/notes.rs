@@ -16,9 +16,6 @@ impl Config {
             {
                 notes.push(format!("action '{}': no source belongs to its client '{client}', so it is never done", action.name));
             }
-            if action.per_address.is_some() {
-                notes.push(format!("action '{}': per_address is read, and not enforced in this version", action.name));
-            }
         }
         for target in self.targets.iter().filter(|target| target.on_unknown == OnUnknown::AtLeastOnce) {
             let name = &target.name;

@@ -61,7 +61,7 @@ fn of_shape(shape: Shape) -> Value {
         Shape::Name => texts("^[a-z0-9][a-z0-9_-]*$"),
         Shape::Span => texts("^[0-9]+(ms|s|m|h|d)$"),
         Shape::Size => texts("^0*[1-9][0-9]*(B|KiB|MiB)$"),
-        Shape::Allowance => texts("^0*[1-9][0-9]*/0*[1-9][0-9]*(ms|s|m|h|d)$"),
+        Shape::Allowance => texts("^0*[1-9][0-9]*/(0*[1-9][0-9]*)?(ms|s|m|h|d)$"),
         Shape::Consistency => texts("^(strong|unique|upsert|(lagging|window):[0-9]+(ms|s|m|h|d))$"),
         Shape::Place => texts("^(/.*|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$"),
         Shape::Pointer | Shape::Pattern => texts("^/"),

@@ -18,7 +18,7 @@ const SECRET: [&str; 7] = ["secret", "secrets", "password", "passwords", "token"
 /// What makes an unknown key one of them.
 const SECRETIVE: [&str; 6] = ["secret", "passw", "token", "api_key", "api-key", "apikey"];
 /// Keys whose values are names, words of ours, places and amounts.
-const PLAIN: [&str; 47] = [
+const PLAIN: [&str; 49] = [
     "after",
     "attempt",
     "attempts",
@@ -27,6 +27,7 @@ const PLAIN: [&str; 47] = [
     "batch_max",
     "body_max",
     "client",
+    "concurrency",
     "consistency",
     "content",
     "data_dir",
@@ -49,6 +50,7 @@ const PLAIN: [&str; 47] = [
     "open",
     "pause_max",
     "per_address",
+    "rate",
     "records",
     "request_id",
     "review",

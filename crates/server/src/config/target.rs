@@ -2,7 +2,7 @@
 
 use super::http_target::HttpTarget;
 use super::section::Section;
-use super::units::Period;
+use super::units::{Allowance, Period};
 
 /// A `[[target]]`.
 #[derive(Clone, Debug)]
@@ -23,6 +23,10 @@ pub struct Target {
     pub sandbox: bool,
     /// Statuses that it documents as "not done".
     pub not_executed: Vec<u16>,
+    /// How many effects may be at it at a time.
+    pub concurrency: Option<usize>,
+    /// How often it may be called.
+    pub rate: Option<Allowance>,
     /// What follows an unknown outcome that no look-up can clear.
     pub on_unknown: OnUnknown,
     /// Whether its kind could be read. One that could not stands in for the checks, and is never handed out.
@@ -64,7 +68,7 @@ pub enum OnUnknown {
 }
 
 const LATER: [&str; 4] = ["hubspot", "salesforce", "smtp", "pipedrive"];
-const HTTP_ONLY: [&str; 5] = ["write", "find", "read", "headers", "not_executed"];
+const HTTP_ONLY: [&str; 7] = ["write", "find", "read", "headers", "not_executed", "concurrency", "rate"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
@@ -92,6 +96,8 @@ impl Target {
             mode: section.choice("mode", &[("live", Mode::Live), ("shadow", Mode::Shadow)]).unwrap_or(Mode::Live),
             sandbox: section.flag("sandbox").unwrap_or(false),
             not_executed: if word == Some(Word::Http) { not_executed(section) } else { Vec::new() },
+            concurrency: if word == Some(Word::Http) { section.whole("concurrency", 1..=1_024) } else { None },
+            rate: if word == Some(Word::Http) { section.parsed("rate") } else { None },
             on_unknown: section.choice("on_unknown", &ON_UNKNOWN).unwrap_or(OnUnknown::Review),
             is_readable: kind.is_some(),
             kind: kind.unwrap_or(TargetKind::Desk),

@@ -88,13 +88,21 @@ impl FromStr for Size {
     }
 }
 
-/// At most so many within a span: the brake per address.
+/// At most so many within a span: the brake per address, a target's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// How many.
     pub count: u32,
     /// Within how long.
     pub within: Period,
+}
+
+impl Allowance {
+    /// The least time between two, in ms, if they are spread evenly.
+    pub fn spacing_ms(self) -> i64 {
+        let count = i64::from(self.count).max(1);
+        self.within.ms().saturating_add(count - 1) / count
+    }
 }
 
 impl fmt::Display for Allowance {
@@ -107,8 +115,9 @@ impl FromStr for Allowance {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no allowance: write how many, a slash and a span, such as 3/24h");
+        let wrong = || format!("`{text}` is no allowance: write how many, a slash and a span, such as 3/24h or 10/s");
         let (count, within) = text.split_once('/').ok_or_else(wrong)?;
+        let within = if UNITS.iter().any(|(unit, _)| *unit == within) { &format!("1{within}") } else { within };
         let count = count.parse().ok().filter(|&count| count > 0).ok_or_else(wrong)?;
         let within = within.parse::<Period>().ok().filter(|within| within.ms() > 0).ok_or_else(wrong)?;
         Ok(Self { count, within })
@@ -138,6 +147,8 @@ mod tests {
         assert_eq!("64KiB".parse::<Size>().unwrap().bytes(), 65_536);
         assert!(["1MB", "0B", "MiB", "1"].iter().all(|text| text.parse::<Size>().is_err()));
         assert_eq!("3/24h".parse(), Ok(Allowance { count: 3, within: Period::from_ms(86_400_000) }));
+        assert_eq!("10/s".parse(), Ok(Allowance { count: 10, within: Period::from_ms(1_000) }));
+        assert_eq!("3/s".parse::<Allowance>().unwrap().spacing_ms(), 334);
         assert!(["3", "0/24h", "3/0s", "3/day", "/1h"].iter().all(|text| text.parse::<Allowance>().is_err()));
     }
 }

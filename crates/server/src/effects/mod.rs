@@ -12,7 +12,7 @@ pub mod template;
 
 use async_trait::async_trait;
 use domain::enquiry::Fields;
-use domain::gate::{Find, StepKind};
+use domain::gate::{Find, Limits, StepKind};
 use domain::time::UtcMs;
 use evidence::Facts;
 use serde_json::Value;
@@ -65,8 +65,15 @@ pub enum Found {
     Records(Vec<String>),
     /// None, and every page was followed.
     Absent,
-    /// It failed, or its answer can prove nothing; why.
+    /// Its answer can prove nothing; why.
     CannotTell(String),
+    /// There was no answer: no connection, no time, 429, 5xx.
+    Unanswered {
+        /// Why.
+        why: String,
+        /// The wait the target asked for, in ms.
+        retry_after_ms: Option<i64>,
+    },
     /// 401 or 403.
     Closed(String),
 }
@@ -125,6 +132,11 @@ pub trait Target: Send + Sync {
 
     /// How long an answer is awaited, in ms.
     fn timeout_ms(&self) -> i64;
+
+    /// How many effects may be at it at a time, and how fast it may be called.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
 
     /// Renders what will be sent for the effect, once. An error is a configuration's fault and goes to a person.
     fn render(&self, key: &str, scene: &Value) -> Result<Vec<u8>, String>;

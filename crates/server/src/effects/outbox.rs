@@ -144,7 +144,7 @@ impl Target for Outbox {
         Report::bare(match found.await {
             Ok(Some(id)) => Found::Records(vec![id]),
             Ok(None) => Found::Absent,
-            Err(why) => Found::CannotTell(why),
+            Err(why) => Found::Unanswered { why, retry_after_ms: None },
         })
     }
 

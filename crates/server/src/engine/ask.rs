@@ -39,7 +39,8 @@ impl Engine {
     pub(super) async fn look_up(&self, work: &mut Work, index: usize, target: &dyn Target) -> (Observation, Report<()>) {
         let begun_at = self.now();
         let Report { what, facts, body } = target.look_up(&work.call(index, &self.parts.settings.other_names)).await;
-        let contact = work.effect.steps[index].kind == StepKind::Contact;
+        let step = &work.effect.steps[index];
+        let (contact, first) = (step.kind == StepKind::Contact, matches!(step.phase, Phase::Planned { .. }));
         let (seen, facts) = match what {
             // Several contacts with one address are other people's doing: the oldest is taken, and flagged.
             Found::Records(ids) if contact => {
@@ -47,13 +48,16 @@ impl Engine {
                 (Observation::Found { ids: ids.into_iter().take(1).collect() }, facts)
             }
             Found::Records(ids) => (Observation::Found { ids }, facts),
-            Found::Absent => (Observation::Absent { begun_at }, facts),
+            Found::Absent => (Observation::Absent { begun_at, process: self.parts.store.stream().clone() }, facts),
             Found::CannotTell(why) => (Observation::LookFailed, facts.with("why", why)),
+            Found::Unanswered { why, retry_after_ms } => (Observation::LookUnanswered { retry_after_ms }, facts.with("why", why)),
             Found::Closed(why) => {
                 self.close_target(work, &why);
-                (Observation::LookFailed, facts.with("why", why))
+                (Observation::LookUnanswered { retry_after_ms: None }, facts.with("why", why))
             }
         };
+        // That nothing is there before a first write is said in a word: a page of nothing is no evidence worth its place.
+        let body = body.filter(|_| !first || !matches!(seen, Observation::Absent { .. }));
         (seen, Report { what: (), facts, body })
     }
 
@@ -103,7 +107,7 @@ pub(super) fn kind_of(seen: &Observation, next: Next) -> Option<&'static str> {
         Observation::NoAnswer => "effect.unknown",
         Observation::Found { .. } => "effect.found",
         Observation::Absent { .. } => "effect.absent",
-        Observation::LookFailed => "effect.look_failed",
+        Observation::LookFailed | Observation::LookUnanswered { .. } => "effect.look_failed",
         Observation::ReadSame => "effect.verified",
         Observation::ReadDiffers { .. } => "effect.mismatched",
         Observation::ReadGone => "effect.read_gone",

@@ -2,10 +2,12 @@
 //!
 //! It knows targets and qualifiers only as traits, and time and chance only as what it was given, so that a simulation runs
 //! this very code. Here is what it is made of; `process` plans an enquiry after `qualifying` it, `perform` carries an effect on
-//! (`ask` speaks to the target), `settle` commits what follows for the whole enquiry, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
+//! (`ask` speaks to the target, `doors` and `brake` say what keeps an effect from being begun), `settle` commits what follows for the whole enquiry, `traffic` how a target is called, `people` a person's decisions, `verbs` what a person does of their own accord, `run` the workers.
 
 mod ask;
+mod brake;
 mod condition;
+mod doors;
 mod entries;
 mod people;
 mod perform;
@@ -15,6 +17,7 @@ mod qualifying;
 mod run;
 mod scene;
 mod settle;
+mod traffic;
 mod verbs;
 mod work;
 
@@ -36,6 +39,9 @@ use crate::effects::Target;
 use crate::qualify::Qualifier;
 use crate::stops::Stops;
 
+use self::traffic::Traffic;
+
+pub use brake::Listed;
 pub use condition::{Conditions, Miswritten};
 pub use people::{Decision, NoDecision, Refused};
 pub use run::Place;
@@ -62,6 +68,8 @@ pub struct Action {
     pub sends_draft: bool,
     /// It is not begun later than this after the enquiry, in ms: what is older is held.
     pub not_after_ms: Option<i64>,
+    /// How many of its messages one address may get, and within how long, in ms.
+    pub per_address: Option<(u32, i64)>,
     /// What to do where the target cannot be asked.
     pub policy: Policy,
     /// The client it belongs to.
@@ -138,6 +146,7 @@ pub struct Engine {
     /// Targets that nothing is sent to. The store has them too and hands out nothing of theirs; this is for what was handed
     /// out before.
     paused: Mutex<BTreeSet<String>>,
+    traffic: Traffic,
     /// Room for work: one permit a worker.
     places: Arc<Semaphore>,
     tasks: TaskTracker,
@@ -151,7 +160,8 @@ impl Engine {
         let known = parts.store.targets().await?;
         let paused = Mutex::new(known.iter().filter(|t| t.paused.is_some()).map(|t| t.name.clone()).collect());
         let places = Arc::new(Semaphore::new(parts.settings.workers));
-        let engine = Self { parts, paused, places, tasks: TaskTracker::new(), waits: AtomicBool::new(true) };
+        let traffic = Traffic::new(&parts.targets, &parts.store.away().await?);
+        let engine = Self { parts, paused, traffic, places, tasks: TaskTracker::new(), waits: AtomicBool::new(true) };
         engine.settle_targets(known).await?;
         Ok(engine)
     }
@@ -173,6 +183,7 @@ impl Engine {
             give_up_ms: settings.give_up_ms,
             backoff: settings.backoff,
             policy: action.map(|a| a.policy).unwrap_or_default(),
+            restored_at: self.parts.store.restored_at(),
         }
     }
 
@@ -189,6 +200,7 @@ impl Engine {
             give_up_ms: settings.give_up_ms,
             backoff: settings.backoff,
             policy: Policy::Review,
+            restored_at: self.parts.store.restored_at(),
         }
     }
 

@@ -288,6 +288,9 @@ pub(super) fn hold_of(kind: ReviewKind) -> Option<Hold> {
         ReviewKind::Ambiguous => Some(Hold::Ambiguous),
         ReviewKind::Qualification => Some(Hold::Qualification),
         ReviewKind::Message => Some(Hold::Own),
+        ReviewKind::Restored => Some(Hold::Restored),
+        ReviewKind::DoNotContact => Some(Hold::DoNotContact),
+        ReviewKind::PerAddress => Some(Hold::PerAddress),
         ReviewKind::Conflict | ReviewKind::Effect => None,
     }
 }

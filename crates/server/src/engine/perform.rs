@@ -2,22 +2,17 @@
 //!
 //! An intent is committed before anything is sent (I5). What was observed is committed when the effect comes to rest or
 //! before the next intent; should the process die in between, the attempt is unknown and is looked up (I6). Asking the
-//! target, and turning its words into observations, is `ask`'s.
+//! target, and turning its words into observations, is `ask`'s; what keeps an effect from being begun is `doors`'s.
 
 use std::sync::Arc;
 
-use domain::enquiry::Enquiry;
 use domain::gate::{Attempted, Door, Effect, Hold, Moved, Next, Observation, Phase, Rules, StepKind, decide};
-use domain::ids::ReviewId;
-use domain::time::UtcMs;
-use evidence::Facts;
-use jiff::Timestamp;
-use store::{Error, Lease, Review, ReviewKind, Step};
+use store::{Error, Lease, Step};
 
 use super::ask::{intent_facts, kind_of};
 use super::entries::{self, ENGINE};
 use super::scene::scene;
-use super::work::{Work, contact_is_open};
+use super::work::{Work, contact_is_open, put_off};
 use super::{Action, Engine};
 use crate::effects::{Report, Target};
 
@@ -53,20 +48,27 @@ impl Engine {
         if self.is_paused(&work.effect.target) {
             return self.yield_paused(work).await;
         }
+        work.entered = self.enter(&work.effect.target);
+        if work.entered.is_none() {
+            let until = self.opens_at(&work.effect.target);
+            put_off(&mut work.effect, until);
+            return self.yield_paused(work).await;
+        }
         let action = self.action(&work.effect.action);
-        if let Some(why) = self.held_now(&work, action) {
-            self.hold(&mut work, why);
+        if let Some((hold, why)) = self.held_now(&work, &*target, action).await? {
+            self.hold(&mut work, hold, why);
             return self.rest(work).await;
         }
         if let Err(why) = self.render(&mut work, &*target).await? {
-            self.hold(&mut work, &why);
+            self.hold(&mut work, Hold::Own, &why);
             return self.rest(work).await;
         }
         Box::pin(self.carry_on(work, &target, action, false)).await
     }
 
-    /// Begins the effect, if the first thing to do is to send it and nothing else is to be asked before. `None`: it goes the
-    /// longer way. What it notes is to be committed before the send, with the effect as it stands then.
+    /// Begins the effect, if the first thing to do is to send it; the target is asked before that, where it can be. `None`: it
+    /// goes the longer way. What it notes is to be committed before the send, with the effect as it stands then: begun, or
+    /// planned for later, because the target could not be asked.
     pub(super) async fn begin(&self, mut work: Work) -> Option<Work> {
         let effect = &work.effect;
         let index = effect.current().filter(|_| effect.door == Door::Open)?;
@@ -74,14 +76,31 @@ impl Engine {
         let (kind, may_begin) = (step.kind, step.due().is_some_and(|due| due <= self.now()));
         let target = Arc::clone(self.target(&effect.target, &effect.action)?);
         let action = self.action(&effect.action);
-        // A contact has a lock to win, and losing it must not undo the plan.
-        if !may_begin || kind == StepKind::Contact || self.is_paused(&effect.target) || self.held_now(&work, action).is_some() {
+        // A contact has a lock to win, a message its address's brake, and losing it must not undo the plan.
+        if !may_begin || matches!(kind, StepKind::Contact | StepKind::Message) || self.is_paused(&effect.target) {
             return None;
         }
+        if self.held_now(&work, &*target, action).await.is_ok_and(|held| held.is_none()) {
+            work.entered = Some(self.enter_at_once(&work.effect.target)?);
+        }
+        work.entered.as_ref()?;
         self.render(&mut work, &*target).await.ok()?.ok()?;
-        let first = self.first_observation(&work, index);
-        let next = self.observe(&mut work, index, &self.rules(&*target, action, kind), &first, Report::bare(()));
+        let rules = self.rules(&*target, action, kind);
+        let mut next = self.observe_first(&mut work, index, &rules);
+        if next == Next::LookUp {
+            let (seen, report) = self.look_up(&mut work, index, &*target).await;
+            self.hear(&mut work, &seen);
+            // What is found there is taken up by a worker that also asks a person what follows.
+            let Observation::Absent { .. } = &seen else { return None };
+            self.observe(&mut work, index, &rules, &seen, report);
+            next = self.observe_first(&mut work, index, &rules);
+        }
         (next == Next::Send).then_some(work)
+    }
+
+    fn observe_first(&self, work: &mut Work, index: usize, rules: &Rules) -> Next {
+        let first = self.first_observation(work, index);
+        self.observe(work, index, rules, &first, Report::bare(()))
     }
 
     /// Carries on what was begun, once its intent is durable.
@@ -98,6 +117,7 @@ impl Engine {
 
     /// Step by step until the effect rests. `begun`: the first intent is durable already.
     async fn carry_on(&self, mut work: Work, target: &Arc<dyn Target>, action: Option<&Action>, mut begun: bool) -> Result<(), Error> {
+        let (due, was_away) = (work.effect.due(), self.is_away(&work.effect.target));
         for _ in 0..ROUNDS_MAX {
             let Some(index) = work.effect.current() else { break };
             let step = &work.effect.steps[index];
@@ -109,34 +129,45 @@ impl Engine {
             let (before, entries_before) = (work.effect.clone(), work.entries.len());
             let mut next = Next::Send;
             if !begun {
-                let first = self.first_observation(&work, index);
-                next = self.observe(&mut work, index, &rules, &first, Report::bare(()));
+                // Before the intent, for that has a deadline.
+                self.turn(&work.effect.target).await;
+                next = self.observe_first(&mut work, index, &rules);
             }
             loop {
-                let seen = match next {
-                    Next::Send => {
-                        let intent = if std::mem::take(&mut begun) { Ok(()) } else { self.commit_intent(&mut work, index).await };
-                        match intent {
-                            Ok(()) => {}
-                            Err(Error::Conflict(_)) if kind == StepKind::Contact => {
-                                work.effect = before;
-                                work.entries.truncate(entries_before);
-                                return self.yield_lock(work, index).await;
-                            }
-                            Err(error) => return Err(error),
+                // What a look finds of a contact holds as long as no other effect is at it: the lock is taken before.
+                let looks_first = next == Next::LookUp && matches!(work.effect.steps[index].phase, Phase::Planned { .. });
+                if next == Next::Send || looks_first && kind == StepKind::Contact {
+                    let intent = if std::mem::take(&mut begun) { Ok(()) } else { self.commit_intent(&mut work, index).await };
+                    match intent {
+                        Ok(()) => {}
+                        Err(Error::Conflict(_)) if matches!(kind, StepKind::Contact | StepKind::Message) => {
+                            work.effect = before;
+                            work.entries.truncate(entries_before);
+                            return self.yield_lock(work, index).await;
                         }
-                        self.send(&mut work, index, &**target).await
+                        Err(error) => return Err(error),
                     }
+                }
+                let seen = match next {
+                    Next::Send => self.send(&mut work, index, &**target).await,
                     Next::LookUp => self.look_up(&mut work, index, &**target).await,
                     Next::ReadBack => self.read_back(&mut work, index, &**target).await,
                     Next::Wait | Next::Person | Next::Ended => break,
                 };
                 let (observation, report) = seen;
+                self.hear(&mut work, &observation);
                 next = self.observe(&mut work, index, &rules, &observation, report);
+                if matches!(next, Next::LookUp | Next::ReadBack) {
+                    self.turn(&work.effect.target).await;
+                }
             }
             if next == Next::Person || !work.targets.is_empty() {
                 break;
             }
+        }
+        // Who only tried whether the target is back keeps its turn: it stays the oldest.
+        if let Some(due) = due.filter(|_| was_away && self.is_away(&work.effect.target)) {
+            put_off(&mut work.effect, due);
         }
         self.rest(work).await
     }
@@ -202,41 +233,24 @@ impl Engine {
         Ok(Ok(()))
     }
 
-    /// Why an effect that was never begun waits for a person after all, unless one has let it go.
-    fn held_now(&self, work: &Work, action: Option<&Action>) -> Option<&'static str> {
-        let effect = &work.effect;
-        if effect.may_have_reached() || effect.released.contains(&Hold::Own) {
-            return None;
-        }
-        let Some(action) = action else { return Some("its action is no longer configured") };
-        let drafted = work.enquiry.qualification.as_ref().is_some_and(|q| q.reply_draft.is_some());
-        if action.sends_draft && drafted {
-            return Some("its message holds a model's draft, which leaves after a person's approval only");
-        }
-        let late = action.not_after_ms.is_some_and(|limit| self.now().since(original_at(&work.enquiry)) > limit);
-        late.then_some("older than the action's not_after")
-    }
-
-    fn hold(&self, work: &mut Work, why: &str) {
-        work.effect.hold(Hold::Own, why);
-        let facts = Facts::new().with("why", why);
-        work.entries.push(entries::of_effect(self.now(), &work.effect, "effect.held", ENGINE, facts));
-    }
-
     /// The durable intent (I5), with everything observed before it.
     async fn commit_intent(&self, work: &mut Work, index: usize) -> Result<(), Error> {
         let is_contact = work.effect.steps[index].kind == StepKind::Contact;
         let lock = self.contact_lock(&work.enquiry, &work.effect).filter(|_| is_contact);
+        let kept = self.counted(work, index).await?;
         let step = Step {
             at: self.now(),
             effects: vec![work.change(true, lock)],
             blobs: work.blobs.clone(),
             entries: work.entries.clone(),
+            away: work.away.clone(),
+            kept: kept.into_iter().collect(),
             ..Step::default()
         };
         self.parts.store.commit(step).await?;
         work.version += 1;
         work.entries.clear();
+        work.away.clear();
         work.blobs.clear();
         Ok(())
     }
@@ -281,6 +295,7 @@ impl Engine {
                 blobs: work.blobs.clone(),
                 entries: work.entries.clone(),
                 targets: work.targets.clone(),
+                away: work.away.clone(),
                 ..Step::default()
             };
             if let Some(review) = &held {
@@ -314,28 +329,6 @@ impl Engine {
         }
         Ok(())
     }
-
-    fn held_review(&self, work: &Work, at: UtcMs) -> Review {
-        let why = super::plan::reason(&work.effect).unwrap_or_default();
-        Review {
-            id: ReviewId::draw(at, &*self.parts.entropy),
-            enquiry: work.effect.enquiry.clone(),
-            effect: Some(work.effect.id.clone()),
-            kind: ReviewKind::Message,
-            holds: true,
-            why: format!("'{}' is held: {why}", work.effect.action),
-            attempt: 0,
-            opened_at: at,
-            closed_at: None,
-            decision: None,
-        }
-    }
-}
-
-/// When the original event was, as far as the enquiry says, and no later than it was entered.
-fn original_at(enquiry: &Enquiry) -> UtcMs {
-    let said = enquiry.fields.as_ref().and_then(|fields| fields.timestamp.as_deref()?.parse::<Timestamp>().ok());
-    said.map_or(enquiry.accepted_at, |at| UtcMs(at.as_millisecond()).min(enquiry.accepted_at))
 }
 
 /// The answers that this worker got for a step, by attempt.

@@ -68,6 +68,7 @@ impl Engine {
         let begun = begun.map(|mut work| {
             step.entries.append(&mut work.entries);
             step.blobs.append(&mut work.blobs);
+            step.away.append(&mut work.away);
             if let Some(change) = step.effects.iter_mut().find(|change| change.effect.id == work.effect.id) {
                 change.effect.clone_from(&work.effect);
                 change.take_until = Some(at.plus(self.lease_ms()));

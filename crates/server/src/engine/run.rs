@@ -116,7 +116,10 @@ impl Engine {
 
     async fn lease(&self, limit: usize) -> Result<Leases, Error> {
         let now = self.now();
-        self.parts.store.lease(now, now.plus(self.lease_ms()), limit).await
+        let mut leases = self.parts.store.lease_within(now, now.plus(self.lease_ms()), limit, &self.rooms()).await?;
+        // What is due for a target that lets nobody in now is not said to be due.
+        leases.next_due = leases.next_due.into_iter().chain(self.opens_next()).min();
+        Ok(leases)
     }
 
     /// Does the work in its place; then the place is free, and somebody looks for what comes next.
@@ -144,8 +147,7 @@ impl Engine {
 
     /// When the earliest work that is not due yet will be.
     pub async fn next_due(&self) -> Result<Option<UtcMs>, Error> {
-        let now = self.now();
-        Ok(self.parts.store.lease(now, now.plus(1), 0).await?.next_due)
+        Ok(self.lease(0).await?.next_due)
     }
 }
 

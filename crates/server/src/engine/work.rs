@@ -1,13 +1,16 @@
 //! An effect under work: its state, and what is to be committed with it.
 
+use std::collections::BTreeMap;
+
 use domain::enquiry::Enquiry;
-use domain::gate::{Attempt, Door, Effect, Step, StepKind};
+use domain::gate::{Attempt, Away, Door, Effect, Phase, Step, StepKind};
 use domain::ids::EnquiryId;
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
 use store::{Case, EffectChange, TargetState};
 
 use super::scene::scene;
+use super::traffic::Entered;
 use crate::effects::Call;
 
 /// The effect, its enquiry, and what was observed since the last commit.
@@ -20,6 +23,9 @@ pub(super) struct Work {
     pub(super) entries: Vec<Draft>,
     pub(super) blobs: Vec<(Option<EnquiryId>, Blob)>,
     pub(super) targets: Vec<TargetState>,
+    pub(super) away: BTreeMap<String, Option<Away>>,
+    /// Its place at the target, as long as it is worked on.
+    pub(super) entered: Option<Entered>,
     /// The enquiry with all its effects, as far as it is known from this worker's last commit or reading.
     pub(super) known: Option<Case>,
 }
@@ -28,7 +34,8 @@ impl Work {
     /// Nothing observed yet.
     pub(super) fn new(enquiry: Enquiry, effect: Effect, version: u64, fence: u64) -> Self {
         let (rendered, entries, blobs, targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { enquiry, effect, version, fence, rendered, entries, blobs, targets, known: None }
+        let away = BTreeMap::new();
+        Self { enquiry, effect, version, fence, rendered, entries, blobs, targets, away, entered: None, known: None }
     }
 
     /// The case as it is if nobody else was at it: this effect has the version of this worker's last commit. `None` where
@@ -69,6 +76,16 @@ impl Work {
             record_id: id_of(StepKind::Record),
             deadline: effect.steps[index].attempts.last().map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),
         }
+    }
+}
+
+/// Puts off what the step at hand does next.
+pub(super) fn put_off(effect: &mut Effect, until: UtcMs) {
+    let Some(index) = effect.current() else { return };
+    match &mut effect.steps[index].phase {
+        Phase::Planned { due } | Phase::Unknown { due, .. } | Phase::Done { due, .. } => *due = until,
+        Phase::Verified { audit_due, .. } => *audit_due = audit_due.map(|_| until),
+        _ => {}
     }
 }
 

@@ -73,9 +73,14 @@ impl ReviewView {
 fn fitting(review: &Review, effect: Option<&Effect>) -> Vec<Fitting> {
     match review.kind {
         ReviewKind::Conflict => vec![plain("same"), plain("separate")],
-        ReviewKind::LookAlike | ReviewKind::AmbiguousTime | ReviewKind::Ambiguous | ReviewKind::Qualification | ReviewKind::Message => {
-            vec![plain("approve"), plain("dismiss")]
-        }
+        ReviewKind::LookAlike
+        | ReviewKind::AmbiguousTime
+        | ReviewKind::Ambiguous
+        | ReviewKind::Qualification
+        | ReviewKind::Message
+        | ReviewKind::Restored
+        | ReviewKind::DoNotContact
+        | ReviewKind::PerAddress => vec![plain("approve"), plain("dismiss")],
         ReviewKind::Effect => {
             let step = effect.and_then(|effect| effect.steps.iter().find(|step| step.needs_person()));
             step.map_or_else(Vec::new, |step| of_step(review, step))

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use domain::time::Clock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -46,7 +47,52 @@ struct State {
     script: Vec<Act>,
     then: Act,
     filter: Filter,
+    after_post: Option<Filter>,
+    unique: bool,
+    /// Who knows the time, and how many searches and other calls are answered a second; the rest is told 429.
+    quota: Option<Quota>,
+    turned_away: usize,
+    /// How far its search is behind, by whose clock; and when each record was made.
+    lag: Option<Lag>,
+    made_at: Vec<i64>,
+    searches: Vec<String>,
     reads_with: Option<(String, Value)>,
+}
+
+/// A search that sees records late.
+struct Lag(Arc<dyn Clock>, i64);
+
+impl std::fmt::Debug for Lag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ms late", self.1)
+    }
+}
+
+/// What an API allows in each second of a clock.
+struct Quota {
+    clock: Arc<dyn Clock>,
+    most: [usize; 2],
+    second: i64,
+    used: [usize; 2],
+    says: &'static str,
+}
+
+impl std::fmt::Debug for Quota {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} a second", self.most)
+    }
+}
+
+impl Quota {
+    /// Whether one more is answered now.
+    fn takes(&mut self, kind: usize) -> bool {
+        let second = self.clock.now().0.div_euclid(1_000);
+        if second != self.second {
+            (self.second, self.used) = (second, [0, 0]);
+        }
+        self.used[kind] += 1;
+        self.used[kind] <= self.most[kind]
+    }
 }
 
 /// The CRM.
@@ -62,8 +108,22 @@ impl Crm {
     /// Opens on a free loopback port; every POST goes well until told otherwise.
     pub async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let state =
-            State { records: vec![], posts: 0, gets: 0, script: vec![], then: Act::Well, filter: Filter::Honoured, reads_with: None };
+        let state = State {
+            records: vec![],
+            posts: 0,
+            gets: 0,
+            script: vec![],
+            then: Act::Well,
+            filter: Filter::Honoured,
+            after_post: None,
+            unique: false,
+            quota: None,
+            turned_away: 0,
+            lag: None,
+            made_at: vec![],
+            searches: vec![],
+            reads_with: None,
+        };
         let crm = Self {
             address: listener.local_addr().unwrap(),
             state: Arc::new(Mutex::new(state)),
@@ -90,6 +150,36 @@ impl Crm {
 
     pub fn set_filter(&self, filter: Filter) {
         self.state.lock().unwrap().filter = filter;
+    }
+
+    /// It refuses a second record with a key, or takes it for the first.
+    pub fn set_unique(&self, unique: bool) {
+        self.state.lock().unwrap().unique = unique;
+    }
+
+    /// It answers so many searches and so many other calls a second; to the rest it says 429 and this header's line.
+    pub fn set_quota(&self, clock: Arc<dyn Clock>, most: [usize; 2], says: &'static str) {
+        self.state.lock().unwrap().quota = Some(Quota { clock, most, second: 0, used: [0, 0], says });
+    }
+
+    /// Its search sees records so much later.
+    pub fn set_lag(&self, clock: Arc<dyn Clock>, ms: i64) {
+        self.state.lock().unwrap().lag = Some(Lag(clock, ms));
+    }
+
+    /// How many calls were told 429 by the quota.
+    pub fn turned_away(&self) -> usize {
+        self.state.lock().unwrap().turned_away
+    }
+
+    /// The keys that were searched for, in order.
+    pub fn searches(&self) -> Vec<String> {
+        self.state.lock().unwrap().searches.clone()
+    }
+
+    /// Look-ups answer so from the next POST on.
+    pub fn set_filter_after_post(&self, filter: Filter) {
+        self.state.lock().unwrap().after_post = Some(filter);
     }
 
     /// Reads by id answer with this field changed.
@@ -120,6 +210,17 @@ impl Crm {
 
     async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let Some((method, path, body)) = request(&mut stream).await? else { return Ok(()) };
+        let over = {
+            let mut state = self.state.lock().unwrap();
+            let kind = usize::from(!path.contains("external_key="));
+            let over = state.quota.as_mut().and_then(|quota| (!quota.takes(kind)).then_some(quota.says));
+            state.turned_away += usize::from(over.is_some());
+            over
+        };
+        if let Some(says) = over {
+            let head = format!("HTTP/1.1 429 X\r\n{says}content-length: 0\r\nconnection: close\r\n\r\n");
+            return stream.write_all(head.as_bytes()).await;
+        }
         let (status, body) = if method == "POST" {
             match self.create(&body).await {
                 Some(answer) => answer,
@@ -138,7 +239,11 @@ impl Crm {
         let act = {
             let mut state = self.state.lock().unwrap();
             state.posts += 1;
-            state.script.pop().unwrap_or_else(|| state.then.clone())
+            state.filter = state.after_post.take().unwrap_or(state.filter);
+            let act = state.script.pop().unwrap_or_else(|| state.then.clone());
+            let is_there = |key: &Value| state.records.iter().any(|record| record["external_key"] == *key);
+            let asked: Value = serde_json::from_str(body).unwrap_or_default();
+            if state.unique && is_there(&asked["external_key"]) { Act::Say(409, json!({"message": "exists"})) } else { act }
         };
         match act {
             Act::Well => Some((201, self.make(body))),
@@ -170,6 +275,8 @@ impl Crm {
         let mut record: Value = serde_json::from_str(body).unwrap();
         record["id"] = json!(format!("rec-{}", state.records.len() + 1));
         state.records.push(record.clone());
+        let now = state.lag.as_ref().map_or(0, |lag| lag.0.now().0);
+        state.made_at.push(now);
         record
     }
 
@@ -179,11 +286,15 @@ impl Crm {
         let url = url::Url::parse("http://crm").unwrap().join(path).unwrap();
         let key = url.query_pairs().find(|(name, _)| name == "external_key").map(|(_, key)| key.into_owned());
         if let Some(key) = key {
+            state.searches.push(key.clone());
             return match state.filter {
                 Filter::Broken => (500, json!({"message": "search is down"})),
                 Filter::Ignored => (200, json!({"results": state.records})),
                 Filter::Honoured => {
-                    let found: Vec<&Value> = state.records.iter().filter(|r| r["external_key"] == *key).collect();
+                    let late = state.lag.as_ref().map(|lag| lag.0.now().0 - lag.1);
+                    let seen = |n: usize| late.is_none_or(|late| state.made_at.get(n).is_none_or(|made| *made <= late));
+                    let found = state.records.iter().enumerate().filter(|(n, r)| r["external_key"] == *key && seen(*n));
+                    let found: Vec<&Value> = found.map(|(_, record)| record).collect();
                     (200, json!({"results": found}))
                 }
             };

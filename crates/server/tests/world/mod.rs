@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use domain::time::{Clock, Later, SeededEntropy, UtcMs};
 use serde_json::Value;
-use server::app::{App, Outside};
+use server::app::{App, Outside, Ready};
 use server::config::Config;
 use server::effects::desk::{Contact, Deal};
 use server::intake::Raw;
@@ -144,6 +144,24 @@ impl World {
         let seed = seed + 1;
         let app = open(&dir.0, config, &clock, seed).await;
         Self { dir, clock, app, config: config.to_owned(), seed }
+    }
+
+    /// The process ends, something is done to its directory, and another process begins.
+    pub async fn stop_for(self, act: impl FnOnce(&Path)) -> Self {
+        let Self { dir, clock, app, config, seed } = self;
+        drop(app);
+        act(&dir.0);
+        let app = open(&dir.0, &config, &clock, seed + 1).await;
+        Self { dir, clock, app, config, seed: seed + 1 }
+    }
+
+    /// The process ends, and another one is told that the book was put back from a copy.
+    pub async fn restart_restored(self) -> Self {
+        let Self { dir, clock, app, config, seed } = self;
+        drop(app);
+        let (document, outside) = made(&dir.0, &config, &clock, seed + 1);
+        let app = Ready::check(document, outside).await.unwrap().restored().open().await.unwrap_or_else(|e| panic!("{e}"));
+        Self { dir, clock, app, config, seed: seed + 1 }
     }
 
     /// Posts a JSON body to a source; the answer's JSON.

@@ -182,6 +182,18 @@ impl Process {
         self.until(key, "settled").await
     }
 
+    /// Asks until nothing more happens to the enquiry by itself.
+    pub async fn rested(&self, key: &str) -> Value {
+        let path = format!("/api/v1/enquiries/{key}");
+        for _ in 0..PATIENCE {
+            let dossier = self.get(&path).await;
+            if dossier["enquiry"]["state"] == "settled" || dossier["enquiry"]["state"] == "review" {
+                return dossier;
+            }
+        }
+        panic!("{key} does not rest: {}", self.get(&path).await);
+    }
+
     /// Asks until the enquiry is in that state.
     pub async fn until(&self, key: &str, state: &str) -> Value {
         let path = format!("/api/v1/enquiries/{key}");

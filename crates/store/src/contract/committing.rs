@@ -1,11 +1,12 @@
 //! Steps: all of one or nothing of it, versions, fences and locks.
 
 use domain::enquiry::{Enquiry, Standing};
+use domain::gate::Away;
 use domain::ids::EnquiryId;
 
 use super::Harness;
 use super::fixture::{assert_whole, at, blob, draft, effect, effects, enter, intended, key, lease, moved, plan, post, review, verified};
-use crate::model::{Ask, EffectChange, EnquiryChange, List, Step, TargetState};
+use crate::model::{Ask, EffectChange, EnquiryChange, Kept, List, Step, TargetState};
 use crate::{Error, Store};
 
 /// A step that changes one of everything, under leases that it takes.
@@ -31,6 +32,8 @@ async fn full_step(store: &dyn Store, id: &EnquiryId) -> Step {
         ],
         reviews: vec![review("1", id)],
         targets: vec![TargetState { name: "crm".to_owned(), paused: Some((at(1), "401".to_owned())) }],
+        away: [("crm".to_owned(), Some(Away { since: at(1), probes: 2, probe_at: at(9) }))].into(),
+        kept: vec![Kept { name: "sent:1".to_owned(), was: None, is: Some("x".to_owned()) }],
         blobs: vec![(Some(id.clone()), blob)],
         entries: vec![entry, draft("planned", Some(id))],
     }
@@ -43,7 +46,8 @@ async fn all_of(store: &dyn Store) -> String {
         all.push(format!("{:?}", store.page(list, Ask { limit: 1000, ..Ask::default() }).await.unwrap()));
     }
     let answer = store.blob(&blob("answer", "the model's answer").digest(), Some(&key("77").enquiry_id())).await.unwrap();
-    all.push(format!("{:?} {answer:?}", store.targets().await.unwrap()));
+    let kept = store.kept("sent:1").await.unwrap();
+    all.push(format!("{:?} {:?} {kept:?} {answer:?}", store.targets().await.unwrap(), store.away().await.unwrap()));
     all.join("\n")
 }
 

@@ -4,8 +4,8 @@ use domain::enquiry::Standing;
 
 use super::Harness;
 use super::fixture::{accept, aside, assert_whole, at, blob, delivery, draft, enter, key, lease, post, stand};
-use crate::Error;
-use crate::model::{Arrival, Step, TargetState, Verdict};
+use crate::model::{Arrival, Kept, Step, TargetState, Verdict};
+use crate::{Error, Store};
 
 pub(super) async fn rules_are_kept_in_order_of_acceptance(h: &mut dyn Harness) {
     let store = h.store();
@@ -222,4 +222,30 @@ pub(super) async fn a_ping_is_answered(h: &mut dyn Harness) {
     store.ping().await.unwrap();
     store.ping().await.unwrap();
     assert_eq!(assert_whole(&*store).await.entries, 1);
+}
+
+pub(super) async fn what_is_kept_under_a_name_is_compared_and_set(h: &mut dyn Harness) {
+    let keep = async |store: &dyn Store, name: &str, was: Option<&str>, is: Option<&str>| {
+        let kept = Kept { name: name.to_owned(), was: was.map(str::to_owned), is: is.map(str::to_owned) };
+        store.commit(Step { kept: vec![kept], entries: vec![draft("kept", None)], ..Step::default() }).await
+    };
+    let store = h.store();
+    keep(&*store, "a:1", None, Some("x")).await.unwrap();
+    keep(&*store, "a:2", None, Some("y")).await.unwrap();
+    keep(&*store, "b:1", None, Some("z")).await.unwrap();
+    assert!(matches!(keep(&*store, "a:1", None, Some("other")).await, Err(Error::Conflict(_))));
+    assert!(matches!(keep(&*store, "a:9", Some("x"), None).await, Err(Error::Conflict(_))));
+    keep(&*store, "a:1", Some("x"), Some("x2")).await.unwrap();
+    drop(store);
+    h.restart(at(5));
+    let store = h.store();
+    assert_eq!(store.kept("a:1").await.unwrap().as_deref(), Some("x2"));
+    let all = [("a:1".to_owned(), "x2".to_owned()), ("a:2".to_owned(), "y".to_owned())];
+    assert_eq!(store.kept_under("a:", None, 9).await.unwrap(), all);
+    assert_eq!(store.kept_under("a:", None, 1).await.unwrap(), all[..1]);
+    assert_eq!(store.kept_under("a:", Some("a:1"), 9).await.unwrap(), all[1..]);
+    keep(&*store, "a:1", Some("x2"), None).await.unwrap();
+    assert_eq!(store.kept("a:1").await.unwrap(), None);
+    let entries = store.journal_after(None, 99).await.unwrap();
+    assert_eq!(entries.iter().filter(|entry| entry.kind == "kept").count(), 5, "a refused step says nothing");
 }

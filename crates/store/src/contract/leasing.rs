@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::gate::Phase;
+use domain::gate::{Away, Effect, Phase};
 use domain::ids::EnquiryId;
 use tokio::task::JoinSet;
 
 use super::Harness;
+use crate::Store;
+
 use super::fixture::{at, effect, effects, enter, intended, key, lease, moved, plan, post};
 use crate::model::{EnquiryChange, Leases, Step, TargetState};
 
@@ -165,4 +167,40 @@ pub(super) async fn a_paused_targets_effects_are_not_handed_out_and_go_on_oldest
     let target = TargetState { name: "crm".to_owned(), paused: None };
     store.commit(Step { targets: vec![target], ..Step::default() }).await.unwrap();
     assert_eq!(names(&lease(&*store, 30, 9).await), ["first", "second"]);
+}
+
+pub(super) async fn of_a_bounded_target_so_many_are_handed_out_oldest_first(h: &mut dyn Harness) {
+    let store = h.store();
+    enter(&*store, post("1", "77", "a").at(500)).await;
+    let on = |action: &str, target: &str, ms| plan(Effect { target: target.to_owned(), ..effect(&key("77"), action, at(ms)) });
+    let all =
+        vec![on("c3", "crm", 3), on("c1", "crm", 1), on("m2", "mail", 2), on("m4", "mail", 4), on("c5", "crm", 5), on("d6", "desk", 6)];
+    store.commit(effects(all)).await.unwrap();
+    let take = async |limit, rooms: &[(&str, usize)]| {
+        let rooms = rooms.iter().map(|(name, room)| ((*name).to_owned(), *room)).collect();
+        names(&store.lease_within(at(10), at(1_000), limit, &rooms).await.unwrap())
+    };
+    assert_eq!(take(9, &[("crm", 0), ("mail", 0), ("desk", 0)]).await, Vec::<String>::new());
+    assert_eq!(take(1, &[("crm", 9), ("mail", 9)]).await, ["c1"], "the limit holds too");
+    assert_eq!(take(9, &[("crm", 1), ("mail", 0)]).await, ["c3", "d6"]);
+    assert_eq!(take(9, &[("mail", 1), ("gone", 3)]).await, ["m2", "c5"]);
+    let paused = TargetState { name: "mail".to_owned(), paused: Some((at(1), "x".to_owned())) };
+    store.commit(Step { targets: vec![paused], ..Step::default() }).await.unwrap();
+    assert_eq!(take(9, &[("mail", 5)]).await, Vec::<String>::new(), "a pause is a pause");
+}
+
+pub(super) async fn that_a_target_is_away_outlives_the_process_and_a_pause(h: &mut dyn Harness) {
+    let away = |probes| Away { since: at(1), probes, probe_at: at(7) };
+    let say = async |store: &dyn Store, name: &str, away| {
+        store.commit(Step { away: [(name.to_owned(), away)].into(), ..Step::default() }).await.unwrap();
+    };
+    say(&*h.store(), "crm", Some(away(0))).await;
+    say(&*h.store(), "mail", Some(away(1))).await;
+    let paused = TargetState { name: "crm".to_owned(), paused: Some((at(1), "x".to_owned())) };
+    h.store().commit(Step { targets: vec![paused], ..Step::default() }).await.unwrap();
+    say(&*h.store(), "crm", Some(away(3))).await;
+    say(&*h.store(), "mail", None).await;
+    h.restart(at(5));
+    assert_eq!(h.store().away().await.unwrap(), [("crm".to_owned(), away(3))].into());
+    assert_eq!(h.store().targets().await.unwrap().len(), 1);
 }

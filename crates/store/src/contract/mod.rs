@@ -171,6 +171,8 @@ suite! {
         a_lease_on_an_enquiry_ends_with_a_commit_unless_that_keeps_it,
         the_next_due_counts_what_falls_due_and_leases_that_run_out,
         a_paused_targets_effects_are_not_handed_out_and_go_on_oldest_first,
+        of_a_bounded_target_so_many_are_handed_out_oldest_first,
+        that_a_target_is_away_outlives_the_process_and_a_pause,
         a_restart_ends_every_lease_and_an_intent_is_handed_out_again,
         concurrent_leases_share_nothing,
         who_brings_or_plans_work_may_take_it_at_once,
@@ -207,6 +209,7 @@ suite! {
     keeping {
         rules_are_kept_in_order_of_acceptance,
         targets_are_kept_by_name,
+        what_is_kept_under_a_name_is_compared_and_set,
         the_ring_of_the_refused_is_bounded_by_count_and_age,
         the_ring_is_listed_newest_first_page_by_page,
         pruning_drops_only_bodies_of_settled_enquiries,

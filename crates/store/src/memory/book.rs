@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Standing};
-use domain::gate::Effect;
+use domain::gate::{Away, Effect};
 use domain::ids::{DeliveryId, EffectId, EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head, seal};
@@ -50,6 +50,8 @@ pub(super) struct Book {
     pub(super) reviews: Table<Review>,
     pub(super) rules: BTreeMap<String, Vec<RuleVersion>>,
     pub(super) targets: BTreeMap<String, TargetState>,
+    pub(super) away: BTreeMap<String, Away>,
+    pub(super) kept: BTreeMap<String, String>,
     /// Oldest first.
     pub(super) refused: Vec<(Delivery, Blob)>,
 }
@@ -195,17 +197,30 @@ impl Book {
         Ok(())
     }
 
-    pub(super) fn lease(&mut self, now: UtcMs, until: UtcMs, limit: usize) -> Leases {
+    pub(super) fn lease(&mut self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Leases {
         let targets = &self.targets;
-        let goes = |effect: &Effect| targets.get(&effect.target).is_none_or(|target| target.paused.is_none());
+        // Asked of each due effect in order: of a target with a room, so many go.
+        let goes = |left: &mut BTreeMap<String, usize>, effect: &Effect| {
+            let is_open = targets.get(&effect.target).is_none_or(|target| target.paused.is_none());
+            match left.get_mut(&effect.target) {
+                Some(room) if is_open => {
+                    let may = *room > 0;
+                    *room = room.saturating_sub(1);
+                    may
+                }
+                Some(_) | None => is_open,
+            }
+        };
         let enquiries = self.enquiries.ready(now, limit, |_| true).into_iter().map(|due| (due, false));
-        let effects = self.effects.ready(now, limit, goes).into_iter().map(|due| (due, true));
+        let mut left = rooms.clone();
+        let effects = self.effects.ready(now, limit, |effect| goes(&mut left, effect)).into_iter().map(|due| (due, true));
         let mut oldest: Vec<(UtcMs, bool)> = enquiries.chain(effects).collect();
         oldest.sort();
         oldest.truncate(limit);
         let effects = oldest.iter().filter(|(_, is_effect)| *is_effect).count();
         let enquiries = self.enquiries.take(now, until, oldest.len() - effects, |_| true);
-        let effects = self.effects.take(now, until, effects, goes);
+        let mut left = rooms.clone();
+        let effects = self.effects.take(now, until, effects, |effect| goes(&mut left, effect));
         let next_due = self.enquiries.next_due(now).into_iter().chain(self.effects.next_due(now)).min();
         Leases { enquiries, effects, next_due }
     }

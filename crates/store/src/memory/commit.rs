@@ -10,7 +10,7 @@ use domain::time::UtcMs;
 use super::book::Book;
 use super::table::Work;
 use crate::error::Error;
-use crate::model::{EffectChange, EnquiryChange, Review, Step};
+use crate::model::{EffectChange, EnquiryChange, Kept, Review, Step};
 
 /// What a step would change.
 struct Staged<'a> {
@@ -42,14 +42,29 @@ impl Book {
         let named = step.entries.iter().filter_map(|draft| draft.enquiry.as_ref());
         let named = named.chain(step.blobs.iter().filter_map(|(enquiry, _)| enquiry.as_ref()));
         named.into_iter().try_for_each(|id| staged.book.find(id))?;
+        if step.kept.iter().any(|kept| staged.book.kept.get(&kept.name) != kept.was.as_ref()) {
+            return Err(Error::KEPT_CHANGED);
+        }
         let Staged { enquiries, effects, planned, locks, reviews, opened, .. } = staged;
         self.locks = locks;
+        for Kept { name, is, .. } in step.kept {
+            match is {
+                Some(is) => drop(self.kept.insert(name, is)),
+                None => drop(self.kept.remove(&name)),
+            }
+        }
         for (id, work) in enquiries {
             self.enquiries.replace(id.as_str(), work);
         }
         self.put_effects(effects, &planned);
         self.put_reviews(reviews, &opened);
         self.targets.extend(step.targets.into_iter().map(|target| (target.name.clone(), target)));
+        for (name, away) in step.away {
+            match away {
+                Some(away) => drop(self.away.insert(name, away)),
+                None => drop(self.away.remove(&name)),
+            }
+        }
         for (enquiry, blob) in step.blobs {
             self.put_blob((blob.digest(), blob), enquiry.as_ref(), enquiry.is_none(), step.at);
         }

@@ -8,10 +8,12 @@ mod commit;
 mod read;
 mod table;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
+use domain::gate::Away;
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
@@ -81,7 +83,27 @@ impl crate::Store for Memory {
 
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
         sound::lease(now, until);
-        self.with(|book| Ok(book.lease(now, until, limit)))
+        self.with(|book| Ok(book.lease(now, until, limit, &BTreeMap::new())))
+    }
+
+    async fn lease_within(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        sound::lease(now, until);
+        self.with(|book| Ok(book.lease(now, until, limit, rooms)))
+    }
+
+    async fn away(&self) -> Result<BTreeMap<String, Away>, Error> {
+        self.with(|book| Ok(book.away.clone()))
+    }
+
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        self.with(|book| Ok(book.kept.get(name).cloned()))
+    }
+
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        self.with(|book| {
+            let fits = |(name, _): &(&String, &String)| name.starts_with(prefix) && after.is_none_or(|after| name.as_str() > after);
+            Ok(book.kept.iter().filter(fits).take(limit).map(|(name, what)| (name.clone(), what.clone())).collect())
+        })
     }
 
     async fn commit(&self, step: Step) -> Result<(), Error> {

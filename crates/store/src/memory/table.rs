@@ -113,12 +113,12 @@ impl<T: Clone> Desk<T> {
     }
 
     /// The due times of what may be taken at `now` and goes at all, oldest first, at most `limit`.
-    pub(super) fn ready(&self, now: UtcMs, limit: usize, goes: impl Fn(&T) -> bool) -> Vec<UtcMs> {
+    pub(super) fn ready(&self, now: UtcMs, limit: usize, goes: impl FnMut(&T) -> bool) -> Vec<UtcMs> {
         self.takeable(now, goes).take(limit).map(|(due, _)| due).collect()
     }
 
     /// Takes the oldest `count`.
-    pub(super) fn take(&mut self, now: UtcMs, until: UtcMs, count: usize, goes: impl Fn(&T) -> bool) -> Vec<Lease<T>> {
+    pub(super) fn take(&mut self, now: UtcMs, until: UtcMs, count: usize, goes: impl FnMut(&T) -> bool) -> Vec<Lease<T>> {
         let ids: Vec<String> = self.takeable(now, goes).take(count).map(|(_, id)| id.to_owned()).collect();
         let leased = ids.iter().map(|id| {
             let Some(work) = self.table.get_mut(id) else { unreachable!("what is due is in the table") };
@@ -130,7 +130,7 @@ impl<T: Clone> Desk<T> {
         leased.collect()
     }
 
-    fn takeable(&self, now: UtcMs, goes: impl Fn(&T) -> bool) -> impl Iterator<Item = (UtcMs, &str)> {
+    fn takeable(&self, now: UtcMs, mut goes: impl FnMut(&T) -> bool) -> impl Iterator<Item = (UtcMs, &str)> {
         let due = self.due.iter().take_while(move |(due, _, _)| *due <= now);
         due.filter(move |(_, _, id)| self.table.get(id).is_some_and(|work| work.lease_until <= now && goes(&work.what)))
             .map(|(due, _, id)| (*due, id.as_str()))

@@ -7,6 +7,7 @@ mod folding;
 mod lease;
 mod marks;
 mod migrate;
+mod place;
 mod read;
 mod readers;
 #[cfg(test)]
@@ -14,12 +15,14 @@ mod tests;
 mod write;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
+use domain::gate::Away;
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
@@ -63,6 +66,7 @@ pub struct Options {
 pub struct Locked {
     path: PathBuf,
     lock: File,
+    restored: Option<&'static str>,
 }
 
 impl Locked {
@@ -71,7 +75,13 @@ impl Locked {
         let path = one_name(path)?;
         let lock = lock_file(&path)?;
         whole_or_new(&path)?;
-        Ok(Self { path, lock })
+        Ok(Self { path, lock, restored: None })
+    }
+
+    /// A person says that the book was put back from a copy.
+    #[must_use]
+    pub fn restored(self) -> Self {
+        Self { restored: Some("a person says so"), ..self }
     }
 }
 
@@ -82,6 +92,7 @@ pub struct Sqlite {
     writer: Option<Writer>,
     stream: StreamId,
     started_at: UtcMs,
+    restored_at: Option<UtcMs>,
     secret: BookSecret,
 }
 
@@ -97,18 +108,22 @@ impl Sqlite {
     }
 
     /// `log_pages`: how long the log grows before it is folded.
-    fn open_folding(Locked { path, lock }: Locked, options: Options, log_pages: i32) -> Result<Self, Error> {
+    fn open_folding(Locked { path, lock, restored }: Locked, options: Options, log_pages: i32) -> Result<Self, Error> {
         let options = Options { path, ..options };
         let mut conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
         prepare(&conn)?;
         migrate::run(&conn)?;
         let secret = migrate::book_secret(&conn, options.new_secret)?;
-        let (ord, head) = begin_stream(&conn, &options)?;
+        let restored = restored.map_or_else(|| place::moved(&conn, &options.path), |why| Ok(Some(why)))?;
+        let starts = place::last_start(&conn)?;
+        place::note_beside(&options.path, &starts.iter().chain([&options.stream]).collect::<Vec<_>>())?;
+        let (ord, head, restored_at) = begin_stream(&conn, &options, restored)?;
+        place::note_beside(&options.path, &[&options.stream])?;
         let folding = Folding::start(&options.path, &mut conn, log_pages)?;
         let marks = Marks::read(&conn)?;
         let writer = Writer::start((conn, folding), (ord, head.clone(), marks), options.batch_max.max(1), lock)?;
         let readers = Readers::of(&options.path, Vec::new());
-        Ok(Self { readers, writer: Some(writer), stream: head.stream, started_at: options.now, secret })
+        Ok(Self { readers, writer: Some(writer), stream: head.stream, started_at: options.now, restored_at, secret })
     }
 
     /// Opens a book that another process may be writing, to read it only. Verbs that write answer [`Error::Refused`].
@@ -123,7 +138,7 @@ impl Sqlite {
         let id: Option<String> =
             conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
         let stream = id.as_deref().and_then(StreamId::parse).ok_or_else(|| Error::Corrupt("streams: no stream".to_owned()))?;
-        Ok(Self { readers: Readers::of(path, vec![conn]), writer: None, stream, started_at: UtcMs(0), secret })
+        Ok(Self { readers: Readers::of(path, vec![conn]), writer: None, stream, started_at: UtcMs(0), restored_at: None, secret })
     }
 
     async fn write<R: Send + 'static>(
@@ -191,7 +206,7 @@ fn prepare(conn: &Connection) -> Result<(), Error> {
 }
 
 /// Begins this process's stream. Every lease of an earlier process is over: it is dead, since we hold the lock.
-fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Error> {
+fn begin_stream(conn: &Connection, options: &Options, restored: Option<&str>) -> Result<(i64, Head, Option<UtcMs>), Error> {
     let transaction = conn.unchecked_transaction().map_err(fault)?;
     let earlier = read::last_head(&transaction)?;
     transaction.execute("INSERT INTO streams (id, started_at) VALUES (?1, ?2)", (options.stream.as_str(), options.now.0)).map_err(fault)?;
@@ -203,8 +218,12 @@ fn begin_stream(conn: &Connection, options: &Options) -> Result<(i64, Head), Err
     let draft = Draft::stream_began(options.now, "engine", earlier.as_ref());
     let draft = Draft { facts: draft.facts.with("program", options.program.as_str()), ..draft };
     writer::append_to(&transaction, ord, &mut head, draft, None)?;
+    let (restored_at, said) = place::note(&transaction, options, restored)?;
+    if let Some(draft) = said {
+        writer::append_to(&transaction, ord, &mut head, draft, None)?;
+    }
     transaction.commit().map_err(fault)?;
-    Ok((ord, head))
+    Ok((ord, head, restored_at))
 }
 
 /// A failure of `SQLite`, told by what the caller does next. What it says of a statement names no value.
@@ -238,6 +257,10 @@ impl crate::Store for Sqlite {
         (self.writer.is_some() && *process != self.stream).then_some(self.started_at)
     }
 
+    fn restored_at(&self) -> Option<UtcMs> {
+        self.restored_at
+    }
+
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
         let files = sound::arrival(&arrival);
         self.write(move |txn| write::accept(txn, &arrival, &files)).await
@@ -249,7 +272,27 @@ impl crate::Store for Sqlite {
 
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
         sound::lease(now, until);
-        self.write(move |txn| lease::due(txn, now, until, limit)).await
+        self.write(move |txn| lease::due(txn, (now, until), limit, &BTreeMap::new())).await
+    }
+
+    async fn lease_within(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        sound::lease(now, until);
+        let rooms = rooms.clone();
+        self.write(move |txn| lease::due(txn, (now, until), limit, &rooms)).await
+    }
+
+    async fn away(&self) -> Result<BTreeMap<String, Away>, Error> {
+        self.read(read::away).await
+    }
+
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        let name = name.to_owned();
+        self.read(move |conn| read::kept(conn, &name)).await
+    }
+
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        let (prefix, after) = (prefix.to_owned(), after.map(str::to_owned));
+        self.read(move |conn| read::kept_under(conn, &prefix, after.as_deref(), limit)).await
     }
 
     async fn commit(&self, step: Step) -> Result<(), Error> {

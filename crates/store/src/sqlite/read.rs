@@ -1,13 +1,15 @@
 //! The verbs that read, each on one snapshot.
 
+use std::collections::BTreeMap;
+
 use domain::digest::Digest;
-use domain::gate::Effect;
+use domain::gate::{Away, Effect};
 use domain::identity::Key;
 use domain::ids::{DeliveryId, EffectId, EnquiryId, ReviewId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Entry, Head};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 use serde::de::DeserializeOwned;
 
 use super::fault;
@@ -259,6 +261,30 @@ pub(super) fn rules(conn: &Connection, source: &str) -> Result<Vec<RuleVersion>,
         .query_map([source], |row| Ok(RuleVersion { version: row.get(0)?, rule: row.get(1)?, accepted_at: UtcMs(row.get(2)?) }))
         .and_then(Iterator::collect::<Result<Vec<_>, _>>);
     rows.map_err(fault)
+}
+
+/// Kept among the book's own values, for a pause of a person's must not overwrite it.
+pub(super) fn away(conn: &Connection) -> Result<BTreeMap<String, Away>, Error> {
+    let sql = "SELECT substr(name, 6), CAST(value AS TEXT) FROM meta WHERE name LIKE 'away:%'";
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let read = |row: &Row<'_>| -> rusqlite::Result<(String, String)> { Ok((row.get(0)?, row.get(1)?)) };
+    let rows = statement.query_map([], read).and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>).map_err(fault)?;
+    rows.into_iter().map(|(name, doc): (String, String)| Ok((name, parse("meta", &doc)?))).collect()
+}
+
+pub(super) fn kept(conn: &Connection, name: &str) -> Result<Option<String>, Error> {
+    let sql = "SELECT CAST(value AS TEXT) FROM meta WHERE name = 'kept:' || ?1";
+    conn.prepare_cached(sql).and_then(|mut s| s.query_row([name], |row| row.get(0)).optional()).map_err(fault)
+}
+
+pub(super) fn kept_under(conn: &Connection, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+    let sql = "SELECT substr(name, 6), CAST(value AS TEXT) FROM meta
+               WHERE name >= 'kept:' || ?1 AND substr(name, 6, length(?1)) = ?1 AND (?2 IS NULL OR name > 'kept:' || ?2)
+               ORDER BY name LIMIT ?3";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = conn.prepare_cached(sql).map_err(fault)?;
+    let read = |row: &Row<'_>| -> rusqlite::Result<(String, String)> { Ok((row.get(0)?, row.get(1)?)) };
+    statement.query_map((prefix, after, limit), read).and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>).map_err(fault)
 }
 
 pub(super) fn targets(conn: &Connection) -> Result<Vec<TargetState>, Error> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Standing};
+use domain::gate::Away;
 use domain::ids::{DeliveryId, EnquiryId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
@@ -16,7 +17,9 @@ use super::marks::mark;
 use super::writer::Txn;
 use crate::accept::{self, Before, PRUNE_MAX};
 use crate::error::Error;
-use crate::model::{Arrival, Delivery, EffectChange, EnquiryChange, Item, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict};
+use crate::model::{
+    Arrival, Delivery, EffectChange, EnquiryChange, Item, Kept, Lease, Proposal, Receipt, Review, Step, TargetState, Verdict,
+};
 
 /// `files`: the digests of the arrival's files, in order.
 pub(super) fn accept(txn: &mut Txn<'_>, arrival: &Arrival, files: &[Digest]) -> Result<Receipt, Error> {
@@ -134,6 +137,12 @@ pub(super) fn commit(txn: &mut Txn<'_>, step: &Step) -> Result<(), Error> {
     for target in &step.targets {
         put_target(txn, target)?;
     }
+    for kept in &step.kept {
+        put_kept(txn, kept)?;
+    }
+    for (name, away) in &step.away {
+        put_away(txn, name, away.as_ref())?;
+    }
     for (enquiry, blob) in &step.blobs {
         put_blob(txn, (blob, &blob.digest()), enquiry.as_ref(), enquiry.is_none(), step.at)?;
     }
@@ -244,6 +253,32 @@ fn put_target(txn: &Txn<'_>, target: &TargetState) -> Result<(), Error> {
     let sql = "INSERT INTO targets (name, paused, doc) VALUES (?1, ?2, ?3)
                ON CONFLICT (name) DO UPDATE SET paused = excluded.paused, doc = excluded.doc";
     run(txn, sql, (&target.name, target.paused.is_some(), json(target)?)).map(drop)
+}
+
+/// Among the book's own values; each name is one row.
+fn put_kept(txn: &Txn<'_>, kept: &Kept) -> Result<(), Error> {
+    if super::read::kept(txn.conn, &kept.name)? != kept.was {
+        return Err(Error::KEPT_CHANGED);
+    }
+    let name = format!("kept:{}", kept.name);
+    match &kept.is {
+        Some(is) => {
+            let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+            run(txn, sql, (name, is)).map(drop)
+        }
+        None => run(txn, "DELETE FROM meta WHERE name = ?1", [name]).map(drop),
+    }
+}
+
+fn put_away(txn: &Txn<'_>, target: &str, away: Option<&Away>) -> Result<(), Error> {
+    let name = format!("away:{target}");
+    match away {
+        Some(away) => {
+            let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+            run(txn, sql, (name, json(away)?)).map(drop)
+        }
+        None => run(txn, "DELETE FROM meta WHERE name = ?1", [name]).map(drop),
+    }
 }
 
 /// Keeps a blob. One that was nobody's (a body in quarantine) becomes the enquiry's that it is let in for, and ages with it.

@@ -31,6 +31,9 @@ impl Ctx<'_> {
         if any_open && !self.rules.find.keyed() && self.rules.policy != Policy::AtLeastOnce {
             return self.asked_first(step.clone());
         }
+        if self.rules.find.looks_first() && step.looked.as_ref() != Some(process) {
+            return Moved::To(step.clone(), Next::LookUp);
+        }
         if step.reached() >= self.rules.attempts_max.saturating_add(step.allowed) {
             return review(step.clone(), Why::AttemptsSpent);
         }
@@ -68,6 +71,11 @@ impl Ctx<'_> {
             return sendable_until;
         }
         sendable_until.plus(pause_ms).plus(self.rules.settle_ms).plus(self.rules.find.lag_ms())
+    }
+
+    /// The same for this step: a former self of the book may have sent until the book was restored.
+    pub(super) fn quiet(&self, step: &Step) -> UtcMs {
+        self.rules.restored_at.map_or(step.quiet_until, |restored| step.quiet_until.max(self.quiet_after(restored, 0)))
     }
 
     /// Whether one more attempt still lands inside the provider's window, counted from the first that may have reached it.

@@ -1,11 +1,22 @@
 //! Look-ups: *found* is believed at once, *absent* only from a look-up begun after the wait, and two found are an alarm (I7).
 
 use super::{Ctx, Moved, Next, doubled, mismatched, review};
-use crate::gate::effect::{Attempt, Attempted, Find, Phase, Step, Why};
+use crate::gate::effect::{Attempt, Attempted, Find, Phase, Step, StepKind, Why};
+use crate::ids::StreamId;
 use crate::time::UtcMs;
 
 /// Look-ups in a row that may answer nothing usable before a person is asked.
 pub(super) const BLIND_LOOKS_MAX: u32 = 8;
+
+/// How a look-up came to nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looked {
+    /// It was answered, and the answer proves nothing.
+    Blind,
+    /// It was not answered; the wait that the target asked for, in ms.
+    Unanswered(Option<i64>),
+}
+
 const NO_LOOK_UP: Moved = Moved::Ignored("no look-up was asked for in this state");
 
 impl Ctx<'_> {
@@ -13,6 +24,7 @@ impl Ctx<'_> {
         assert!(!ids.is_empty(), "found means at least one record");
         match &step.phase {
             Phase::Unknown { .. } => self.adopt(step, ids),
+            Phase::Planned { .. } if self.rules.find.looks_first() => self.adopt(step, ids),
             Phase::Verified { id, .. } if ids == [id.clone()] => {
                 let mut next = step.clone();
                 next.phase = Phase::Verified { id: id.clone(), audit_due: None };
@@ -43,14 +55,31 @@ impl Ctx<'_> {
             return doubled(step.clone(), all);
         }
         let mut next = step.clone();
+        next.stood_before = step.kind != StepKind::Contact && !step.attempts.iter().any(may_have_made_it);
         for attempt in next.attempts.iter_mut().filter(|a| a.is_open()) {
             attempt.outcome = Attempted::Adopted;
         }
         self.done(next, all.remove(0))
     }
 
-    pub(super) fn absent(&self, step: &Step, begun_at: UtcMs) -> Moved {
+    /// Nothing is there before a write of this process: it may begin. It is no proof about attempts of ours, of which none is
+    /// open; only a former self of a restored book may have sent, and is waited for.
+    fn first_absent(&self, step: &Step, begun_at: UtcMs, process: &StreamId) -> Moved {
+        let mut next = step.clone();
+        next.looks_failed = 0;
+        let from = self.rules.restored_at.map_or(begun_at, |restored| self.quiet_after(restored, 0));
+        if begun_at < from {
+            next.phase = Phase::Planned { due: from.max(self.now.plus(1)) };
+        } else {
+            next.looked = Some(process.clone());
+            next.phase = Phase::Planned { due: self.now };
+        }
+        Moved::To(next, Next::Wait)
+    }
+
+    pub(super) fn absent(&self, step: &Step, begun_at: UtcMs, process: &StreamId) -> Moved {
         let (looks, absences) = match &step.phase {
+            Phase::Planned { .. } if self.rules.find.looks_first() => return self.first_absent(step, begun_at, process),
             Phase::Unknown { looks, absences, .. } => (*looks, *absences),
             Phase::Verified { id, .. } if begun_at < step.quiet_until => {
                 let mut next = step.clone();
@@ -73,16 +102,18 @@ impl Ctx<'_> {
             | Phase::Closed { .. } => return NO_LOOK_UP,
         };
         let mut next = step.clone();
-        let counts = begun_at >= step.quiet_until;
+        let quiet = self.quiet(step);
+        let counts = begun_at >= quiet;
         let absences = if counts { absences + 1 } else { 0 };
         if absences >= self.absences_needed() {
             self.prove_absent(&mut next, begun_at);
+            next.looked = Some(process.clone());
             next.phase = Phase::Planned { due: self.now };
             return Moved::To(next, Next::Wait);
         }
         let wait = self.rules.backoff.wait_ms(looks + 1, self.chance, None).max(1);
         let soon = self.now.plus(wait);
-        let due = if counts { soon } else { soon.min(step.quiet_until.max(self.now.plus(1))) };
+        let due = if counts { soon } else { soon.min(quiet.max(self.now.plus(1))) };
         next.phase = Phase::Unknown { due, looks: looks + 1, absences, blind: 0 };
         Moved::To(next, Next::Wait)
     }
@@ -102,11 +133,31 @@ impl Ctx<'_> {
         if matches!(self.rules.find, Find::Lagging { .. }) { 2 } else { 1 }
     }
 
-    /// A look-up that fails leaves it unknown, with a due time; after a while a person is told that it cannot be asked.
-    pub(super) fn look_failed(&self, step: &Step) -> Moved {
+    /// Nothing was sent, so nothing is unknown: it stays planned, until patience ends as for a write that never leaves.
+    fn first_look_failed(&self, mut step: Step, how: Looked) -> Moved {
+        if step.reached() == 0 && self.now.since(step.planned_at) > self.rules.give_up_ms {
+            return review(step, Why::GaveUp);
+        }
+        step.looks_failed += 1;
+        if how == Looked::Blind && step.looks_failed >= BLIND_LOOKS_MAX {
+            return review(step, Why::CannotTell);
+        }
+        step.phase = Phase::Planned { due: self.look_again(step.looks_failed, how) };
+        Moved::To(step, Next::Wait)
+    }
+
+    fn look_again(&self, looks: u32, how: Looked) -> UtcMs {
+        let asked = if let Looked::Unanswered(asked) = how { asked } else { None };
+        self.now.plus(self.rules.backoff.wait_ms(looks, self.chance, asked).max(1))
+    }
+
+    /// A look-up that fails leaves it unknown, with a due time; after a while a person is told that its answers prove nothing.
+    /// While the target is away that is not asked: it comes back.
+    pub(super) fn look_failed(&self, step: &Step, how: Looked) -> Moved {
         let mut next = step.clone();
         let (looks, blind) = match &step.phase {
             Phase::Unknown { looks, blind, .. } => (*looks, *blind),
+            Phase::Planned { .. } if self.rules.find.looks_first() => return self.first_look_failed(next, how),
             Phase::Verified { id, audit_due: Some(_) } => {
                 let due = self.now.plus(self.rules.backoff.max_ms.max(1));
                 next.phase = Phase::Verified { id: id.clone(), audit_due: Some(due) };
@@ -124,13 +175,18 @@ impl Ctx<'_> {
             | Phase::AtMostOnce
             | Phase::Closed { .. } => return NO_LOOK_UP,
         };
-        if blind + 1 >= BLIND_LOOKS_MAX {
+        let blind = blind + u32::from(how == Looked::Blind);
+        if blind >= BLIND_LOOKS_MAX {
             return review(next, Why::CannotTell);
         }
-        let wait = self.rules.backoff.wait_ms(looks + 1, self.chance, None).max(1);
-        next.phase = Phase::Unknown { due: self.now.plus(wait), looks: looks + 1, absences: 0, blind: blind + 1 };
+        next.phase = Phase::Unknown { due: self.look_again(looks + 1, how), looks: looks + 1, absences: 0, blind };
         Moved::To(next, Next::Wait)
     }
+}
+
+/// Whether the record that was found may be this attempt's.
+fn may_have_made_it(attempt: &Attempt) -> bool {
+    !matches!(attempt.outcome, Attempted::NotSent | Attempted::Refused | Attempted::Conflicted)
 }
 
 /// The id that an attempt of this step was answered with.

@@ -13,7 +13,7 @@ impl Ctx<'_> {
         if attempt != step.latest() {
             return Moved::Ignored("a newer attempt was made since: look again");
         }
-        if self.now < step.quiet_until {
+        if self.now < self.quiet(step) {
             return Moved::Ignored("a request may still take effect: wait until the settle time is over");
         }
         let mut next = step.clone();

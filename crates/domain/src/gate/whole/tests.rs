@@ -220,7 +220,7 @@ fn i11_the_external_id_is_the_records_or_the_messages_and_never_the_contacts() {
 #[test]
 fn a_moved_step_is_put_back_in_its_place_and_what_was_ignored_changes_nothing() {
     let rules = Rules {
-        find: Find::Strong,
+        find: Find::Unique,
         reads: false,
         settle_ms: 1,
         pause_max_ms: 1,
@@ -229,6 +229,7 @@ fn a_moved_step_is_put_back_in_its_place_and_what_was_ignored_changes_nothing() 
         give_up_ms: 1_000,
         backoff: Backoff { first_ms: 1, max_ms: 1 },
         policy: Policy::Review,
+        restored_at: None,
     };
     let process = StreamId::of(&Digest::sha256(b"worker"));
     let mut before = deal([unverified("c1"), planned(6), planned(7)]);

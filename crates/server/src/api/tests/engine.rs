@@ -94,6 +94,7 @@ pub(super) async fn over(book: &Book) -> Arc<Engine> {
         held_by_review: false,
         sends_draft: false,
         not_after_ms: None,
+        per_address: None,
         policy: Policy::Review,
         client: None,
     };

@@ -281,6 +281,9 @@ const TARGET: Table = Table {
             "How it is read back. Without it the look-up reads back.",
         )
         .only(&["http"]),
+        optional("concurrency", Whole(1, 1_024), "8", "How many effects may be at it at a time; with a rate 4, else only bounded by engine.workers.")
+            .only(&["http"]),
+        optional("rate", Allowance, r#""10/s""#, "How often it may be called, look-ups and reads included; calls are spread evenly.").only(&["http"]),
         usual("not_executed", Statuses, "[]", "Statuses from 400 to 599 that the API documents as \"not done\".").only(&["http"]),
     ],
 };
@@ -293,6 +296,7 @@ const WRITE: Table = Table {
         optional("body", Text, r#"'{"external_key": {{ key|tojson }}}'"#, "Template of the body."),
         usual("content_type", Text, r#""application/json""#, "What the body is; decides how values in it are escaped."),
         usual("id", Pointer, r#""/id""#, "Where the record's id stands in the answer; a 2xx without it is unknown."),
+        usual("ok", Pairs(&Text), "{ }", "Places in the answer, and what stands there if the record was written; else a 2xx is unknown."),
     ],
 };
 
@@ -355,7 +359,7 @@ const ACTION: Table = Table {
             Allowance,
             "none; for messages 3/24h",
             r#""3/24h""#,
-            "The most per address; read, and not enforced in this version.",
+            "How many of its messages one address gets; what exceeds it is held.",
         ),
         follows(
             "not_after",

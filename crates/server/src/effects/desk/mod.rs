@@ -134,7 +134,7 @@ impl Target for Desk {
         Report::bare(match self.ask(move |inner| inner.look_up(&call)).await {
             Ok(Some(id)) => Found::Records(vec![id]),
             Ok(None) => Found::Absent,
-            Err(why) => Found::CannotTell(why),
+            Err(why) => Found::Unanswered { why, retry_after_ms: None },
         })
     }
 

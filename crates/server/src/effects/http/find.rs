@@ -12,7 +12,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Body, Url};
 
 use super::client::Answer;
-use super::write::{Headers, id, parsed};
+use super::write::{Headers, TOO_MANY_MS, id, parsed};
 use super::{Call, Found, Http, LookUp, Report, parse_url, scene};
 
 /// More pages than this no look-up by key can need.
@@ -65,7 +65,7 @@ impl Http {
             }
             let answer = match self.client.read(request, &self.clock).await {
                 Ok(answer) => answer,
-                Err(why) => return cannot_tell(why),
+                Err(why) => return Report::bare(Found::Unanswered { why, retry_after_ms: None }),
             };
             match seen.turn(look_up, &call.key, &url, &answer) {
                 Turn::Next(next) => {
@@ -104,7 +104,15 @@ impl Seen {
             // A page of a proxy in the API's place is not the API's answer.
             404 if self.pages == 1 && self.by_key && is_the_apis_own(answer) => return Turn::End(Found::Absent),
             404 if self.pages == 1 && !self.by_key => return cannot_tell(NO_COLLECTION.to_owned()),
+            408 | 425 | 429 | 500..=599 => {
+                let why = format!("status {}", answer.status);
+                let too_many = (answer.status == 429).then_some(TOO_MANY_MS);
+                return Turn::End(Found::Unanswered { why, retry_after_ms: answer.retry_after_ms.or(too_many) });
+            }
             status => return cannot_tell(format!("status {status}")),
+        }
+        if let Err(why) = &answer.body {
+            return Turn::End(Found::Unanswered { why: why.clone(), retry_after_ms: None });
         }
         let tree = match answer.body.as_deref().map_err(Clone::clone).and_then(parsed) {
             Ok(tree) => tree,

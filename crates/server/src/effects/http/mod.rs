@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::enquiry::Fields;
-use domain::gate::{Find, StepKind};
+use domain::gate::{Find, Limits, StepKind};
 use domain::time::Clock;
 use domain::tree::Pointer;
 use reqwest::header::{CONTENT_TYPE, HeaderName};
@@ -40,6 +40,7 @@ use super::{Call, Found, Outcome, ReadBack, Report, Target};
 pub struct Http {
     timeout_ms: i64,
     settle_ms: i64,
+    limits: Limits,
     clock: Arc<dyn Clock>,
     client: Client,
     headers: Vec<(HeaderName, Template)>,
@@ -104,6 +105,7 @@ impl Http {
         Ok(Self {
             timeout_ms: params.timeout_ms,
             settle_ms: params.settle_ms,
+            limits: params.limits,
             client,
             clock: params.clock,
             headers,
@@ -155,6 +157,10 @@ impl Target for Http {
 
     fn timeout_ms(&self) -> i64 {
         self.timeout_ms
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
     }
 
     fn render(&self, key: &str, scene_json: &Json) -> Result<Vec<u8>, String> {

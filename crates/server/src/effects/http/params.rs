@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::gate::Find;
+use domain::gate::{Find, Limits};
 use domain::time::Clock;
 use domain::tree::Pointer;
 
@@ -15,6 +15,8 @@ pub struct HttpParams {
     pub timeout_ms: i64,
     /// The longest a sent request may still take effect, in ms.
     pub settle_ms: i64,
+    /// How many effects may be at it at a time, and how fast it may be called.
+    pub limits: Limits,
     /// Headers of every request: name and template. Only these templates may ask for secrets.
     pub headers: BTreeMap<String, String>,
     /// How a record is written.

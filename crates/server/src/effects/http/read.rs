@@ -32,7 +32,7 @@ impl Http {
             Found::Records(ids) if ids == [id] => ReadBack::Same,
             Found::Records(ids) => ReadBack::Differs(format!("id: our key is carried by {}", ids.join(", "))),
             Found::Absent => ReadBack::Gone,
-            Found::CannotTell(why) => ReadBack::Failed(why),
+            Found::CannotTell(why) | Found::Unanswered { why, .. } => ReadBack::Failed(why),
             Found::Closed(why) => ReadBack::Closed(why),
         };
         Report { what, facts, body }

@@ -43,6 +43,7 @@ fn params(base: &str) -> HttpParams {
     HttpParams {
         timeout_ms: 5_000,
         settle_ms: 30_000,
+        limits: Limits::default(),
         headers: BTreeMap::from([("Authorization".to_owned(), "Bearer {{ secret('env:CRM_TOKEN') }}".to_owned())]),
         write: WriteParams {
             method: "POST".to_owned(),

@@ -14,6 +14,8 @@ use super::{Call, Http, Outcome, Rendered, Report, Template, parse_url, scene};
 
 /// How much of an answer is kept as evidence.
 const KEPT_MAX: usize = 64 * 1024;
+/// How long a target is left alone that says *too many* and not for how long, in ms.
+pub(super) const TOO_MANY_MS: i64 = 1_000;
 /// How many characters of a refusal are told.
 const TOLD_MAX: usize = 200;
 /// Bytes of a record's id. It goes into addresses and into every entry about the record.
@@ -82,7 +84,7 @@ impl Http {
         let told = || format!("status {}", answer.status);
         match answer.status {
             401 | 403 => Outcome::Closed(told()),
-            429 => Outcome::NotSent { why: told(), retry_after_ms: answer.retry_after_ms },
+            429 => Outcome::NotSent { why: told(), retry_after_ms: answer.retry_after_ms.or(Some(TOO_MANY_MS)) },
             status if self.not_executed.contains(&status) => Outcome::NotSent { why: told(), retry_after_ms: answer.retry_after_ms },
             409 => Outcome::Conflict,
             200..=299 => match answer.body.as_deref().map_err(Clone::clone).and_then(|body| self.id_in(body)) {

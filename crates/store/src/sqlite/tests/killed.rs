@@ -54,7 +54,7 @@ async fn i1_a_kill_before_the_log_is_folded_loses_nothing() {
             std::fs::copy(path.with_file_name(name), left.path.with_file_name(name)).unwrap();
         }
         let again = Sqlite::open(left).unwrap();
-        assert_eq!(assert_whole(&again).await.entries, 52, "the beginnings, and all that was answered");
+        assert_eq!(assert_whole(&again).await.entries, 53, "the beginnings, that it is a copy, and all that was answered");
         for n in 0..50 {
             let copy = accept(&again, post(&format!("again-{n}"), &n.to_string(), "a")).await;
             assert_eq!(copy.verdict, Verdict::Redelivery);

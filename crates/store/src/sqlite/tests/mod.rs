@@ -1,8 +1,10 @@
 //! What only this engine can do wrong: its file and its locks here, its batches in `batches`, its log in
-//! `killed`, its readers in `reading`, books of before in `upgrade`. The contract itself is tested in `contract`.
+//! `killed`, its readers in `reading`, books that are put back in `place`, books of before in `upgrade`. The contract itself is
+//! tested in `contract`.
 
 mod batches;
 mod killed;
+mod place;
 mod reading;
 mod upgrade;
 

@@ -17,7 +17,7 @@ use crate::{Error, Store as _};
 
 /// What stood where in version 1: the enquiry's id, and not its number. Rows were numbered otherwise, and had gaps.
 const AS_BEFORE: &str = "
-    INSERT INTO meta SELECT name, value FROM now.meta;
+    INSERT INTO meta SELECT name, value FROM now.meta WHERE name <> 'place';
     INSERT INTO streams SELECT ord, id, started_at FROM now.streams;
     INSERT INTO journal SELECT stream, seq, (SELECT id FROM now.enquiries e WHERE e.n = j.enquiry), entry FROM now.journal j;
     INSERT INTO blobs (rowid, digest, nonce, bytes, enquiry, at)

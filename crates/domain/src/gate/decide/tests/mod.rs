@@ -11,6 +11,7 @@ use crate::retry::Backoff;
 mod absence;
 mod answers;
 mod bounds;
+mod first;
 mod person;
 mod property;
 mod reads;
@@ -37,6 +38,7 @@ const RULES: Rules = Rules {
     give_up_ms: 3_600_000,
     backoff: Backoff { first_ms: 1_000, max_ms: 60_000 },
     policy: Policy::Review,
+    restored_at: None,
 };
 
 const UPSERT: Find = Find::Upsert { looks: false };
@@ -57,8 +59,12 @@ fn ms(offset: i64) -> UtcMs {
     T0.plus(offset)
 }
 
+fn worker() -> StreamId {
+    StreamId::of(&crate::digest::Digest::sha256(b"worker"))
+}
+
 fn begin() -> Observation {
-    Observation::Begin { fence: 1, process: StreamId::of(&crate::digest::Digest::sha256(b"worker")) }
+    Observation::Begin { fence: 1, process: worker() }
 }
 
 fn lost(dead_since: Option<i64>) -> Observation {
@@ -82,7 +88,15 @@ fn found(ids: &[&str]) -> Observation {
 }
 
 fn absent(begun_at: i64) -> Observation {
-    Observation::Absent { begun_at: ms(begun_at) }
+    absent_at(ms(begun_at))
+}
+
+fn absent_at(begun_at: UtcMs) -> Observation {
+    Observation::Absent { begun_at, process: worker() }
+}
+
+fn unanswered() -> Observation {
+    Observation::LookUnanswered { retry_after_ms: None }
 }
 
 fn differs() -> Observation {
@@ -113,8 +127,16 @@ struct Case {
 }
 
 impl Case {
-    fn planned(rules: Rules) -> Self {
+    /// Planned, and never looked for.
+    fn fresh(rules: Rules) -> Self {
         Self { rules, step: Step::planned(StepKind::Record, T0), now: 0 }
+    }
+
+    /// Planned, and looked for by this process: nothing is there.
+    fn planned(rules: Rules) -> Self {
+        let mut case = Self::fresh(rules);
+        case.step.looked = Some(worker());
+        case
     }
 
     /// One attempt, begun at 0, under way.

@@ -14,14 +14,18 @@ fn class() -> impl Strategy<Value = Rules> {
         Just(Find::None),
     ];
     let policy = prop_oneof![Just(Policy::Review), Just(Policy::AtLeastOnce), Just(Policy::AtMostOnce)];
-    (class, policy, any::<bool>(), 0..5_u32, 0..200_000_i64).prop_map(|(find, policy, reads, attempts_max, give_up_ms)| Rules {
-        find,
-        reads,
-        attempts_max,
-        give_up_ms,
-        policy,
-        ..RULES
-    })
+    let restored = prop::option::of((0..500_000_i64).prop_map(ms));
+    (class, policy, any::<bool>(), 0..5_u32, 0..200_000_i64, restored).prop_map(
+        |(find, policy, reads, attempts_max, give_up_ms, restored_at)| Rules {
+            find,
+            reads,
+            attempts_max,
+            give_up_ms,
+            policy,
+            restored_at,
+            ..RULES
+        },
+    )
 }
 
 fn id() -> impl Strategy<Value = String> {
@@ -42,6 +46,7 @@ fn observation() -> impl Strategy<Value = (Observation, i64)> {
         1 => prop::collection::btree_set(id(), 1..3).prop_map(|ids| Observation::Found { ids: ids.into_iter().collect() }),
         4 => Just(absent(0)),
         1 => Just(Observation::LookFailed),
+        1 => prop::option::of(0..99_000_i64).prop_map(|retry_after_ms| Observation::LookUnanswered { retry_after_ms }),
         1 => Just(Observation::ReadSame),
         1 => Just(differs()),
         1 => Just(Observation::ReadGone),
@@ -58,7 +63,7 @@ fn observation() -> impl Strategy<Value = (Observation, i64)> {
 /// The same observation with its instant: `ago` before now.
 fn dated(seen: Observation, now: UtcMs, ago: i64) -> Observation {
     if let Observation::Absent { .. } = seen {
-        return Observation::Absent { begun_at: now.plus(-ago) };
+        return absent_at(now.plus(-ago));
     }
     if let Observation::Lost { dead_since: Some(_) } = seen {
         return Observation::Lost { dead_since: Some(now.plus(-ago)) };
@@ -75,6 +80,7 @@ fn holds(before: &Step, seen: &Observation, rules: &Rules, after: &Step, next: N
     if next == Next::Send {
         let earlier = &after.attempts[..after.attempts.len() - 1];
         let open = earlier.iter().any(Attempt::is_open);
+        assert!(!rules.find.looks_first() || after.looked == Some(worker()), "the target was not asked before the write");
         assert!(!open || rules.find.keyed() || rules.policy == Policy::AtLeastOnce, "I6: blind");
         assert_eq!((&after.phase, after.latest()), (&Phase::Intended, before.latest() + 1));
         assert!(after.reached() <= rules.attempts_max + after.allowed, "more attempts than allowed");
@@ -83,7 +89,10 @@ fn holds(before: &Step, seen: &Observation, rules: &Rules, after: &Step, next: N
         Next::Person => assert!(after.needs_person(), "a person is asked in {:?}", after.phase),
         Next::Ended => assert!(after.has_passed() || matches!(after.phase, Phase::AtMostOnce | Phase::Closed { .. })),
         Next::ReadBack => assert!(matches!(after.phase, Phase::Done { .. })),
-        Next::LookUp => assert!(matches!(after.phase, Phase::Unknown { .. } | Phase::Verified { .. }) && rules.find.looks()),
+        Next::LookUp => {
+            let first = matches!(after.phase, Phase::Planned { .. }) && rules.find.looks_first();
+            assert!(first || matches!(after.phase, Phase::Unknown { .. } | Phase::Verified { .. }) && rules.find.looks());
+        }
         Next::Wait => assert!(after.due().is_some(), "I10: {:?} waits for nothing", after.phase),
         Next::Send => {}
     }

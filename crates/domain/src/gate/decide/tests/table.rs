@@ -9,31 +9,32 @@ use super::*;
 /// `s` send, `l` look up, `r` read back, `w` wait, `p` a person, `e` ended; `.` is ignored. Where one variant moves
 /// differently according to its contents it has several columns or rows; a name up to its `+` is the variant's own.
 const TABLE: &str = "
-                 planned intended unknown done verified verified+audit unverified mismatched doubled refused review+cannot_ask review+cannot_tell review+spent review+window review+gave_up at_most_once closed closed+open
-    begin        I/s     .        U/l     D/r  .        V/l            .          .          .       .       .                 .                  .            .             .              .            .      .
-    lost         .       U/l      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    not_sent     .       P/w      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    refused      .       F/p      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    conflict     .       U/l      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    applied      .       D/r      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    no_answer    .       U/l      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    found        .       .        D/r     .    V/e      V/e            .          .          .       .       .                 .                  .            .             .              .            .      .
-    found+other  .       .        D/r     .    2/p      2/p            .          .          .       .       .                 .                  .            .             .              .            .      .
-    found+two    .       .        2/p     .    2/p      2/p            .          .          .       .       .                 .                  .            .             .              .            .      .
-    absent       .       .        P/w     .    M/p      M/p            .          .          .       .       .                 .                  .            .             .              .            .      .
-    absent+early .       .        U/w     .    V/w      V/w            .          .          .       .       .                 .                  .            .             .              .            .      .
-    look_failed  .       .        U/w     .    .        V/w            .          .          .       .       .                 .                  .            .             .              .            .      .
-    read_same    .       .        .       V/e  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    read_differs .       .        .       M/p  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    read_gone    .       .        .       D/w  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    read_failed  .       .        .       D/w  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
-    late_answer  D/r     I/w      D/r     .    .        .              .          .          .       D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
-    late+other   D/r     I/w      D/r     2/p  2/p      2/p            2/p        2/p        2/p     D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
-    not_there    .       .        .       .    .        .              .          .          .       U/l     U/l               U/l                U/l          U/l           U/l            .            .      .
-    it_is        D/r     .        D/r     .    .        .              .          D/r        D/r     D/r     D/r               D/r                D/r          D/r           D/r            D/r          D/r    D/r
-    again        P/w     .        U/w     D/w  V/w      V/w            .          D/w        U/w     P/w     U/w               U/w                U/w          U/w           P/w            U/w          P/w    U/w
-    accept       .       .        .       .    .        .              .          N/e        .       .       .                 .                  .            .             .              .            .      .
-    close        C/e     .        C/e     .    .        .              .          C/e        C/e     C/e     C/e               C/e                C/e          C/e           C/e            C/e          .      .
+                 planned planned+unlooked intended unknown done verified verified+audit unverified mismatched doubled refused review+cannot_ask review+cannot_tell review+spent review+window review+gave_up at_most_once closed closed+open
+    begin        I/s     P/l              .        U/l     D/r  .        V/l            .          .          .       .       .                 .                  .            .             .              .            .      .
+    lost         .       .                U/l      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    not_sent     .       .                P/w      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    refused      .       .                F/p      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    conflict     .       .                U/l      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    applied      .       .                D/r      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    no_answer    .       .                U/l      .       .    .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    found        D/r     D/r              .        D/r     .    V/e      V/e            .          .          .       .       .                 .                  .            .             .              .            .      .
+    found+other  D/r     D/r              .        D/r     .    2/p      2/p            .          .          .       .       .                 .                  .            .             .              .            .      .
+    found+two    2/p     2/p              .        2/p     .    2/p      2/p            .          .          .       .       .                 .                  .            .             .              .            .      .
+    absent       P/w     P/w              .        P/w     .    M/p      M/p            .          .          .       .       .                 .                  .            .             .              .            .      .
+    absent+early P/w     P/w              .        U/w     .    V/w      V/w            .          .          .       .       .                 .                  .            .             .              .            .      .
+    look_failed  P/w     P/w              .        U/w     .    .        V/w            .          .          .       .       .                 .                  .            .             .              .            .      .
+    unanswered   P/w     P/w              .        U/w     .    .        V/w            .          .          .       .       .                 .                  .            .             .              .            .      .
+    read_same    .       .                .        .       V/e  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    read_differs .       .                .        .       M/p  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    read_gone    .       .                .        .       D/w  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    read_failed  .       .                .        .       D/w  .        .              .          .          .       .       .                 .                  .            .             .              .            .      .
+    late_answer  D/r     .                I/w      D/r     .    .        .              .          .          .       D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
+    late+other   D/r     .                I/w      D/r     2/p  2/p      2/p            2/p        2/p        2/p     D/r     D/r               D/r                D/r          D/r           .              D/r          C/e    C/e
+    not_there    .       .                .        .       .    .        .              .          .          .       U/l     U/l               U/l                U/l          U/l           U/l            .            .      .
+    it_is        D/r     D/r              .        D/r     .    .        .              .          D/r        D/r     D/r     D/r               D/r                D/r          D/r           D/r            D/r          D/r    D/r
+    again        P/w     P/w              .        U/w     D/w  V/w      V/w            .          D/w        U/w     P/w     U/w               U/w                U/w          U/w           P/w            U/w          P/w    U/w
+    accept       .       .                .        .       .    .        .              .          N/e        .       .       .                 .                  .            .             .              .            .      .
+    close        C/e     C/e              .        C/e     .    .        .              .          C/e        C/e     C/e     C/e               C/e                C/e          C/e           C/e            C/e          .      .
 ";
 
 const NOW: i64 = 200_000;
@@ -70,7 +71,7 @@ fn the_table_has_every_phase_and_every_observation() {
     let step = Case::planned(RULES).step;
     let mut seen = OBSERVATIONS.iter().map(|(_, observe)| variant(&observe(&step))).collect::<Vec<_>>();
     seen.dedup();
-    assert_eq!(seen, (0..20).collect::<Vec<_>>());
+    assert_eq!(seen, (0..21).collect::<Vec<_>>());
 }
 
 #[test]
@@ -125,15 +126,18 @@ fn phases() -> Vec<(&'static str, Step)> {
     let step = |name, phase, outcome: &Option<Attempted>| {
         let mut step = Case::intended(RULES).step;
         step.phase = phase;
-        match outcome {
-            Some(outcome) => step.attempts[0].outcome = outcome.clone(),
-            None => step.attempts.clear(),
+        if let Some(outcome) = outcome {
+            step.attempts[0].outcome = outcome.clone();
+        } else {
+            step.attempts.clear();
+            step.looked = None;
         }
         (name, step)
     };
     let unknown = Phase::Unknown { due: ms(0), looks: 0, absences: 0, blind: 0 };
     vec![
         step("planned", Phase::Planned { due: ms(0) }, &Some(Attempted::ProvedAbsent)),
+        step("planned+unlooked", Phase::Planned { due: ms(0) }, &None),
         step("intended", Phase::Intended, &open),
         step("unknown", unknown, &open),
         step("done", Phase::Done { id: r1(), due: ms(0), reads: 0 }, &answered),
@@ -157,7 +161,7 @@ fn phases() -> Vec<(&'static str, Step)> {
 type Observe = fn(&Step) -> Observation;
 
 /// The table's rows.
-const OBSERVATIONS: [(&str, Observe); 24] = [
+const OBSERVATIONS: [(&str, Observe); 25] = [
     ("begin", |_| begin()),
     ("lost", |_| lost(None)),
     ("not_sent", |_| not_sent()),
@@ -168,9 +172,10 @@ const OBSERVATIONS: [(&str, Observe); 24] = [
     ("found", |_| found(&["r1"])),
     ("found+other", |_| found(&["r9"])),
     ("found+two", |_| found(&["r1", "r9"])),
-    ("absent", |step| Observation::Absent { begun_at: step.quiet_until }),
-    ("absent+early", |step| Observation::Absent { begun_at: step.quiet_until.plus(-1) }),
+    ("absent", |step| absent_at(step.quiet_until)),
+    ("absent+early", |step| absent_at(step.quiet_until.plus(-1))),
     ("look_failed", |_| Observation::LookFailed),
+    ("unanswered", |_| unanswered()),
     ("read_same", |_| Observation::ReadSame),
     ("read_differs", |_| differs()),
     ("read_gone", |_| Observation::ReadGone),
@@ -197,15 +202,16 @@ fn variant(seen: &Observation) -> u32 {
         Observation::Found { .. } => 7,
         Observation::Absent { .. } => 8,
         Observation::LookFailed => 9,
-        Observation::ReadSame => 10,
-        Observation::ReadDiffers { .. } => 11,
-        Observation::ReadGone => 12,
-        Observation::ReadFailed => 13,
-        Observation::LateAnswer { .. } => 14,
-        Observation::NotThere { .. } => 15,
-        Observation::ItIs { .. } => 16,
-        Observation::Again => 17,
-        Observation::Accept => 18,
-        Observation::Close { .. } => 19,
+        Observation::LookUnanswered { .. } => 10,
+        Observation::ReadSame => 11,
+        Observation::ReadDiffers { .. } => 12,
+        Observation::ReadGone => 13,
+        Observation::ReadFailed => 14,
+        Observation::LateAnswer { .. } => 15,
+        Observation::NotThere { .. } => 16,
+        Observation::ItIs { .. } => 17,
+        Observation::Again => 18,
+        Observation::Accept => 19,
+        Observation::Close { .. } => 20,
     }
 }

@@ -39,15 +39,27 @@ async fn an_answer_that_proves_nothing_says_so() {
         (202, Reply::says(202, r#"{"results": []}"#), "202"),
         (206, Reply::says(206, r#"{"results": []}"#), "206"),
         (302, Reply::says(302, ""), "302"),
-        (429, Reply::says(429, ""), "429"),
-        (500, Reply::says(500, ""), "500"),
         (404, Reply::says(404, "<html>nginx</html>"), "404"),
-        (200, Reply::Cuts(200, r#"{"results": []}"#.to_owned()), ""),
-        (0, Reply::Drops, ""),
     ];
     for (status, reply, words) in cases {
         let (report, _fake) = looked(|_| vec![reply], false).await;
         assert!(matches!(&report.what, Found::CannotTell(why) if why.contains(words)), "{status} {words}: {:?}", report.what);
+    }
+}
+
+/// A target that is away, or has no time, says nothing about the record: it is asked again, and no person is.
+#[tokio::test]
+async fn no_answer_is_told_from_one_that_proves_nothing() {
+    let cases = [
+        (Reply::says(429, ""), "429"),
+        (Reply::says(500, ""), "500"),
+        (Reply::says(503, ""), "503"),
+        (Reply::Cuts(200, r#"{"results": []}"#.to_owned()), ""),
+        (Reply::Drops, ""),
+    ];
+    for (reply, words) in cases {
+        let (report, _fake) = looked(|_| vec![reply], false).await;
+        assert!(matches!(&report.what, Found::Unanswered { why, .. } if why.contains(words)), "{words}: {:?}", report.what);
     }
 }
 

@@ -69,7 +69,7 @@ async fn each_status_means_what_the_protocol_says() {
         (Reply::says(403, ""), Outcome::Closed(String::new())),
         (Reply::Says(429, "Retry-After: 12\r\n".to_owned(), String::new()), not_sent(Some(12_000))),
         (Reply::Says(429, "Retry-After: Thu, 01 Jan 1970 00:00:30 GMT\r\n".to_owned(), String::new()), not_sent(Some(30_000))),
-        (Reply::says(429, ""), not_sent(None)),
+        (Reply::says(429, ""), not_sent(Some(1_000))),
         (Reply::says(503, "busy"), not_sent(None)),
         (Reply::says(409, r#"{"message":"Contact already exists. Existing ID: 6001"}"#), Outcome::Conflict),
         (Reply::says(422, "no"), Outcome::Refused(String::new())),
@@ -82,7 +82,7 @@ async fn each_status_means_what_the_protocol_says() {
         (Reply::Drops, Outcome::Unknown(String::new())),
         (Reply::Cuts(200, r#"{"id": 1}"#.to_owned()), Outcome::Unknown(String::new())),
         (Reply::Cuts(422, "no".to_owned()), Outcome::Unknown(String::new())),
-        (Reply::Cuts(429, String::new()), not_sent(None)),
+        (Reply::Cuts(429, String::new()), not_sent(Some(1_000))),
     ];
     for (n, (reply, expected)) in cases.into_iter().enumerate() {
         let (report, fake) = written(reply).await;

@@ -118,13 +118,19 @@ fn normalise(world: &World, state: &mut State) {
         state.step.attempts.pop();
     }
     let oldest = if let Find::Window { window_ms, .. } = world.holds.find { window_ms + 1 } else { 0 };
-    let step = &mut state.step;
+    for step in [&mut state.step].into_iter().chain(&mut state.copy) {
+        forget(step, oldest);
+    }
+}
+
+fn forget(step: &mut Step, oldest: i64) {
     if let Some(due) = due(&mut step.phase) {
         *due = NOW.max(*due);
     }
     if let Phase::Unknown { looks: times, .. } | Phase::Done { reads: times, .. } = &mut step.phase {
         *times = 0;
     }
+    step.looks_failed = 0;
     // A look-up that ends now began one tick ago at the earliest.
     step.quiet_until = step.quiet_until.max(NOW.plus(-1));
     step.planned_at = NOW;
@@ -136,13 +142,11 @@ fn normalise(world: &World, state: &mut State) {
 
 /// Everything that tells two states apart.
 fn key(state: &State) -> Vec<i64> {
-    let step = &state.step;
-    let since = |at: UtcMs| at.since(NOW);
-    let mut key = phase(&step.phase);
-    key.extend([since(step.quiet_until), i64::from(step.allowed), -100]);
-    for attempt in &step.attempts {
-        key.extend([i64::from(attempt.n), since(attempt.begun_at), since(attempt.deadline), outcome(&attempt.outcome)]);
+    let mut key = Vec::new();
+    for step in [&state.step].into_iter().chain(&state.copy) {
+        key.extend(of_step(step));
     }
+    key.extend([i64::from(state.copies), state.restored.unwrap_or(-9)]);
     key.push(-101);
     for &(n, stage) in &state.workers {
         let far = match stage {
@@ -175,6 +179,16 @@ fn key(state: &State) -> Vec<i64> {
     key.push(-106);
     let saw = state.saw.map_or(-1, i64::from);
     key.extend([saw, i64::from(state.faults), i64::from(state.misses), i64::from(state.words), i64::from(state.blind)]);
+    key
+}
+
+fn of_step(step: &Step) -> Vec<i64> {
+    let since = |at: UtcMs| at.since(NOW);
+    let mut key = phase(&step.phase);
+    key.extend([since(step.quiet_until), i64::from(step.allowed), i64::from(step.looked.is_some()), -100]);
+    for attempt in &step.attempts {
+        key.extend([i64::from(attempt.n), since(attempt.begun_at), since(attempt.deadline), outcome(&attempt.outcome)]);
+    }
     key
 }
 

@@ -24,13 +24,25 @@ const TICKS: Rules = Rules {
     give_up_ms: 1_000,
     backoff: Backoff { first_ms: 1, max_ms: 1 },
     policy: Policy::Review,
+    restored_at: None,
 };
 const TICKS_LAGGING: Find = Find::Lagging { max_ms: 2 };
 
 /// What holds in this world, told to `decide` as it is; one crash or takeover.
 fn world(class: Find) -> World {
     let rules = Rules { find: class, ..TICKS };
-    World { told: rules, holds: rules, faults: 1, misses: 0, words: 0, hears: |seen, _| vec![seen], checks_deadline: true, refuses: true }
+    World {
+        told: rules,
+        holds: rules,
+        faults: 1,
+        misses: 0,
+        words: 0,
+        hears: |seen, _| vec![seen],
+        checks_deadline: true,
+        refuses: true,
+        copies: 0,
+        knows: true,
+    }
 }
 
 #[track_caller]
@@ -191,13 +203,13 @@ fn no_answer_counted_as_not_sent() {
 
 #[test]
 fn a_failed_look_counted_as_absent() {
-    let hears = |seen, now: UtcMs| vec![if seen == Observation::LookFailed { Observation::Absent { begun_at: now } } else { seen }];
+    let hears = |seen, now: UtcMs| vec![if seen == Observation::LookFailed { absent_at(now) } else { seen }];
     breaks(&World { hears, misses: 1, ..world(Find::Strong) }, &["I7"]);
 }
 
 #[test]
 fn an_absence_dated_by_its_end() {
-    let hears = |seen, now| vec![if let Observation::Absent { .. } = seen { Observation::Absent { begun_at: now } } else { seen }];
+    let hears = |seen, now| vec![if let Observation::Absent { .. } = seen { absent_at(now) } else { seen }];
     breaks(&World { hears, ..world(Find::Strong) }, &["I6", "I7"]);
 }
 
@@ -241,4 +253,31 @@ fn an_unknown_outcome_never_asked_about() {
 fn at_least_once_is_for_those_who_accept_a_double() {
     let rules = Rules { find: Find::None, policy: Policy::AtLeastOnce, ..TICKS };
     breaks(&World { told: rules, holds: rules, ..world(Find::None) }, &["I6", "I7"]);
+}
+
+/// A copy of the book is taken at any moment and put back at any later one; what the first book did meanwhile stands.
+fn restored(class: Find) -> World {
+    World { copies: 1, faults: 0, refuses: false, ..world(class) }
+}
+
+#[test]
+fn i7_i10_a_book_that_is_put_back() {
+    for class in [Find::Strong, TICKS_LAGGING, Find::Unique, UPSERT_LOOKS] {
+        let states = passes(&restored(class));
+        assert!(states > 500, "{class:?}: {states}");
+    }
+    passes(&World { told: long(Find::Strong).told, holds: long(Find::Strong).holds, ..restored(Find::Strong) });
+}
+
+#[test]
+fn a_restore_that_nobody_knows_of() {
+    breaks(&World { knows: false, ..restored(Find::Strong) }, &["I6", "I7"]);
+    breaks(&World { knows: false, ..restored(TICKS_LAGGING) }, &["I6", "I7"]);
+}
+
+#[test]
+fn no_look_before_the_first_write() {
+    // What nobody asked for counts as an answer: nothing is there.
+    let hears = |seen, now: UtcMs| vec![if let Observation::Begin { .. } = seen { absent_at(now.plus(1_000)) } else { seen.clone() }, seen];
+    breaks(&World { hears, ..restored(Find::Strong) }, &["I6", "I7"]);
 }

@@ -25,7 +25,14 @@ pub(super) struct World {
     pub(super) checks_deadline: bool,
     /// Whether the target may refuse a record.
     pub(super) refuses: bool,
+    /// Copies of the book that are taken and put back.
+    pub(super) copies: u8,
+    /// Whether `decide` is told that one was put back.
+    pub(super) knows: bool,
 }
+
+/// Attempts of the book that was lost and that its copy does not know are called by this much more.
+const LOST: u32 = 10;
 
 /// How far the worker of an attempt has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +63,11 @@ pub(super) struct State {
     pub(super) faults: u8,
     pub(super) misses: u8,
     pub(super) words: u8,
+    pub(super) copies: u8,
+    /// The step as the copy has it.
+    pub(super) copy: Option<Step>,
+    /// A copy was put back, so long ago.
+    pub(super) restored: Option<i64>,
     /// Set where `decide` sends although an earlier attempt may still take effect.
     pub(super) blind: bool,
 }
@@ -93,6 +105,9 @@ impl World {
             faults: self.faults,
             misses: self.misses,
             words: self.words,
+            copies: self.copies,
+            copy: None,
+            restored: None,
             blind: false,
         }
     }
@@ -106,6 +121,7 @@ impl World {
         }
         self.network(state, &mut events);
         self.person(state, &mut events);
+        Self::copying(state, &mut events);
         if let Some(later) = self.tick(state) {
             events.may("-- one tick --", 0, later);
         }
@@ -115,7 +131,9 @@ impl World {
     /// `decide` sees something; what it commands is begun.
     fn see(&self, mut state: State, seen: Observation) -> State {
         for heard in (self.hears)(seen, NOW) {
-            let Moved::To(step, next) = decide(&state.step, &heard, &self.told, NOW, 0) else { continue };
+            let restored_at = state.restored.filter(|_| self.knows).map(|age| NOW.plus(-age));
+            let told = Rules { restored_at, ..self.told };
+            let Moved::To(step, next) = decide(&state.step, &heard, &told, NOW, 0) else { continue };
             state.step = step;
             match next {
                 Next::Send => {
@@ -135,7 +153,7 @@ impl World {
             next.look = None;
             let seen = match saw {
                 None => Observation::LookFailed,
-                Some(none) if none.is_empty() => Observation::Absent { begun_at: NOW.plus(-age) },
+                Some(none) if none.is_empty() => absent_at(NOW.plus(-age)),
                 Some(attempts) => Observation::Found { ids: attempts.iter().map(|n| format!("r{n}")).collect() },
             };
             let latest_seen = saw.as_ref().and_then(|saw| saw.last()).map_or(0, |n| *n);
@@ -146,6 +164,13 @@ impl World {
             return;
         }
         if let Phase::Planned { .. } = state.step.phase {
+            if state.look.is_some() {
+                return;
+            }
+            let looks = |heard| matches!(decide(&state.step, &heard, &self.told, NOW, 0), Moved::To(_, Next::LookUp));
+            if (self.hears)(begin(), NOW).into_iter().all(looks) {
+                return self.look(state, events);
+            }
             events.may("begins attempt", state.step.latest() + 1, self.see(state.clone(), begin()));
         } else if let Phase::Done { id, .. } = &state.step.phase {
             let stands = state.records.iter().any(|record| record.id() == *id);
@@ -246,6 +271,23 @@ impl World {
         }
     }
 
+    /// A copy is taken; or it is put back, and whoever worked on the book is dead: some time lies between its last act and the start.
+    fn copying(state: &State, events: &mut Events) {
+        if state.copies > 0 && state.copy.is_none() {
+            events.unless_spared("the book is COPIED", 0, State { copy: Some(state.step.clone()), ..state.clone() });
+        }
+        let Some(step) = &state.copy else { return };
+        let mut back = State { step: step.clone(), copy: None, copies: state.copies - 1, restored: Some(-1), ..state.clone() };
+        let known = step.latest();
+        back.requests.iter_mut().filter(|(n, _)| *n > known).for_each(|(n, _)| *n += LOST);
+        back.records.iter_mut().filter(|record| record.attempt > known).for_each(|record| record.attempt += LOST);
+        (back.answers, back.look, back.saw) = (Vec::new(), None, None);
+        back.workers = if step.phase == Phase::Intended { vec![(known, Stage::Dead(0))] } else { Vec::new() };
+        // Another process has it now.
+        back.step.looked = None;
+        events.unless_spared("the copy is PUT BACK", 0, back);
+    }
+
     /// A ms passes, unless something that is bounded would be overdue.
     fn tick(&self, state: &State) -> Option<State> {
         let late_request = state.requests.iter().any(|&(_, age)| age >= self.holds.settle_ms);
@@ -263,6 +305,8 @@ impl World {
         next.requests.iter_mut().for_each(|(_, age)| *age += 1);
         next.records.iter_mut().for_each(|record| record.age = (record.age + 1).min(self.age_max()));
         next.look = next.look.map(|(age, saw)| (age + 1, saw));
+        let far = self.holds.settle_ms + self.holds.find.lag_ms() + 2;
+        next.restored = next.restored.map(|age| (age + 1).min(far));
         next.shift();
         Some(next)
     }
@@ -324,14 +368,15 @@ impl State {
 
     /// Moves every instant of the step one tick into the past.
     fn shift(&mut self) {
-        let step = &mut self.step;
-        if let Some(due) = due(&mut step.phase) {
-            *due = due.plus(-1);
-        }
-        step.quiet_until = step.quiet_until.plus(-1);
-        for attempt in &mut step.attempts {
-            attempt.begun_at = attempt.begun_at.plus(-1);
-            attempt.deadline = attempt.deadline.plus(-1);
+        for step in [&mut self.step].into_iter().chain(&mut self.copy) {
+            if let Some(due) = due(&mut step.phase) {
+                *due = due.plus(-1);
+            }
+            step.quiet_until = step.quiet_until.plus(-1);
+            for attempt in &mut step.attempts {
+                attempt.begun_at = attempt.begun_at.plus(-1);
+                attempt.deadline = attempt.deadline.plus(-1);
+            }
         }
     }
 }
