@@ -1,0 +1,130 @@
+//! What must never be: checks by the number of the invariant, at the moment a request leaves, and over what stands at the end.
+
+pub mod book;
+pub mod end;
+pub mod identity;
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use domain::gate::{Attempt, Attempted, Effect, Find, Policy, Step, StepKind};
+use domain::identity::Key;
+use domain::ids::{EffectId, EnquiryId};
+use store::memory::Memory;
+use store::{Case, Store as _};
+
+use crate::net::{Request, is_keyed_without_look};
+use crate::world::World;
+
+/// Something that must not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The number in DESIGN, section 2.
+    pub invariant: &'static str,
+    /// What was found.
+    pub what: String,
+}
+
+/// What a future that never waits comes to.
+pub fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+/// The effect of a target with that outgoing key, with its whole case.
+pub fn case_of(book: &Memory, outgoing: &str, target: usize) -> Option<(Case, Effect)> {
+    let key = Key::parse(outgoing.split('#').next()?)?;
+    let case = at_once(book.case(&key.enquiry_id()))?.ok()??;
+    let name = format!("target-{target}");
+    let effect = case.effects.iter().map(|(effect, _)| effect).find(|e| e.outgoing_key == outgoing && e.target == name).cloned()?;
+    Some((case, effect))
+}
+
+/// A request leaves its process now.
+pub fn at_send(world: &World, request: &Request) {
+    let (book, stream) = {
+        let state = world.state();
+        (state.book.clone(), state.nodes[request.of.node].stream.clone())
+    };
+    let found = book.as_ref().and_then(|book| case_of(book, &request.outgoing, request.target));
+    let named = format!("{} of {} for target {}", request.step.as_str(), request.outgoing, request.target);
+    let Some((case, effect)) = found else { return world.breach("I5", format!("{named} leaves, and the book knows no such effect")) };
+    let Some(step) = effect.steps.iter().find(|step| step.kind == request.step) else {
+        return world.breach("I5", format!("{named} leaves, and its effect has no such step"));
+    };
+    intended(world, request, step, stream.as_ref(), &named);
+    asked_before(world, request, &named);
+    let is_acmes = crate::sources::SOURCES.iter().position(|source| *source == case.enquiry.key.source);
+    if is_acmes.is_some_and(|source| crate::sources::client(&world.plan, source) != world.state().crms[request.target].client) {
+        world.breach("I13", format!("{named} leaves for another client's target"));
+    }
+    if request.step == StepKind::Contact {
+        alone_at_contact(world, request, &named);
+    }
+}
+
+/// I5: the intent of this process is in the book, and its deadline has not passed.
+fn intended(world: &World, request: &Request, step: &Step, stream: Option<&domain::ids::StreamId>, named: &str) {
+    let intent: Option<&Attempt> = step.attempts.iter().rev().find(|attempt| Some(&attempt.process) == stream);
+    match intent {
+        None => world.breach("I5", format!("{named} leaves without an intent in the book")),
+        Some(attempt) if request.checked_at >= attempt.deadline => {
+            world.breach("I5", format!("{named} leaves although its deadline had passed when it was looked at"));
+        }
+        Some(Attempt { outcome: Attempted::ProvedAbsent | Attempted::NotSent | Attempted::Refused, n, .. }) => {
+            world.breach("I6", format!("{named} leaves, and the book says already that nothing comes of its attempt {n}"));
+        }
+        Some(_) => {}
+    }
+}
+
+/// I6: an unknown outcome was asked for before anything is sent again; and what is sent again is the same, byte for byte.
+fn asked_before(world: &World, request: &Request, named: &str) {
+    let (find, policy, is_unknown, body) = {
+        let mut state = world.state();
+        let crm = &mut state.crms[request.target];
+        let (find, policy) = (crm.find(request.step), crm.setup.policy);
+        let trail = crm.trail(&request.outgoing, request.step);
+        (find, policy, trail.is_unknown, trail.body)
+    };
+    let may_repeat = is_keyed_without_look(find) || find == Find::None && policy == Policy::AtLeastOnce;
+    if is_unknown && !may_repeat {
+        world.breach("I6", format!("{named} is sent again, and nobody has asked what became of the last one"));
+    }
+    if body.is_some_and(|body| body != request.body) {
+        world.breach("I8", format!("{named} is sent again with other bytes"));
+    }
+}
+
+/// Rule 11: while one effect's contact step is open, no other begins for that address.
+fn alone_at_contact(world: &World, request: &Request, named: &str) {
+    let (other, book) = {
+        let mut state = world.state();
+        let other = state.crms[request.target].contact_of.insert(request.key.clone(), request.outgoing.clone());
+        (other, state.book.clone())
+    };
+    let Some(other) = other.filter(|other| *other != request.outgoing) else { return };
+    let is_open = |effect: &Effect| {
+        let contact = effect.steps.iter().find(|step| step.kind == StepKind::Contact);
+        contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(Attempt::is_open))
+    };
+    if book.and_then(|book| case_of(&book, &other, request.target)).is_some_and(|(_, effect)| is_open(&effect)) {
+        world.breach("I7", format!("{named} leaves while the contact of {other} is open"));
+    }
+}
+
+/// A person decided about an effect, having looked into its target: that is an asking too.
+pub async fn person_decided(world: &World, book: &Memory, enquiry: &EnquiryId, effect: &EffectId) {
+    let Ok(Some(case)) = book.case(enquiry).await else { return };
+    let Some((effect, _)) = case.effects.iter().find(|(other, _)| other.id == *effect) else { return };
+    let Some(target) = effect.target.strip_prefix("target-").and_then(|n| n.parse::<usize>().ok()) else { return };
+    let mut state = world.state();
+    for step in &effect.steps {
+        if state.crms[target].find(step.kind) == Find::None {
+            state.crms[target].trail(&effect.outgoing_key, step.kind).is_unknown = false;
+        }
+    }
+}
