@@ -100,6 +100,7 @@ async fn begin(world: Arc<World>, of: Life, store: Arc<dyn Store>) {
 /// A worker: takes up what is due, until nothing is.
 async fn work(world: Arc<World>, of: Life, engine: Arc<Engine>) {
     loop {
+        let writes = world.state().writes;
         match engine.work_once().await {
             Ok(true) => {}
             Err(_) => world.wait(Some(of), START_AGAIN_MS).await,
@@ -111,6 +112,10 @@ async fn work(world: Arc<World>, of: Life, engine: Arc<Engine>) {
                 let slot = Arc::<Slot>::default();
                 {
                     let mut state = world.state();
+                    // Somebody wrote while it looked.
+                    if state.writes != writes {
+                        continue;
+                    }
                     let now = state.clock();
                     if let Some(due) = due {
                         state.after(due.since(now).max(1), Happening::Wake(Some(of), Arc::clone(&slot)));

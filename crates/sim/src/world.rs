@@ -111,6 +111,8 @@ pub struct State {
     pub acks: Vec<Ack>,
     /// What was found to be wrong.
     pub breaches: Vec<Breach>,
+    /// How often the book may have come to hold something due.
+    pub writes: u64,
     /// Calls of the store and of the outside, so far.
     pub calls: u64,
     /// Whether the plan's faults and fates are over.
@@ -178,6 +180,7 @@ impl World {
     /// Wakes one worker that has nothing to do, of any process: something may be due.
     pub fn kick(&self) {
         let mut state = self.state();
+        state.writes += 1;
         let draw = mix(&[self.plan.seed, state.serial, 17]);
         let alive: Vec<usize> =
             (0..state.nodes.len()).filter(|&n| state.nodes[n].lives && state.nodes[n].paused_until.is_none() && !state.nodes[n].idle.is_empty()).collect();

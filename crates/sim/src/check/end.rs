@@ -90,7 +90,7 @@ pub fn targets(world: &World, all: &[Dossier]) {
         for ((key, step), count) in count.into_iter().filter(|(_, count)| *count > 1 && !may_repeat) {
             found.push(("I7", format!("{count} records of {key} ({}) stand in {}, which is {:?}", step.as_str(), crm.name, crm.find(step))));
         }
-        for ((outgoing, step), trail) in crm.trails.iter().filter(|(_, trail)| trail.saw_two) {
+        for ((outgoing, step), _) in crm.trails.iter().filter(|(_, trail)| trail.saw_two) {
             let name = format!("target-{n}");
             let effects = all.iter().flat_map(|d| &d.effects).map(|(effect, _)| effect);
             let seen = effects.filter(|e| e.outgoing_key == *outgoing && e.target == name).flat_map(|e| &e.steps).filter(|s| s.kind == *step);
