@@ -12,9 +12,7 @@ use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 use store::memory::Memory;
-use store::{
-    Arrival, Arrived, Ask, Case, Delivery, Dossier, Error, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState,
-};
+use store::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Error, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState};
 
 use crate::chance::spread;
 use crate::plan::AtCall;
@@ -63,7 +61,12 @@ async fn die(world: &World, of: Life, n: u64) {
 }
 
 impl Door {
-    async fn pass<T: Send>(&self, verb: &'static str, writes: bool, act: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
+    async fn pass<T: Send>(
+        &self,
+        verb: &'static str,
+        writes: bool,
+        act: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, Error> {
         let (n, at) = before_call(&self.world, self.of).await;
         let draw = |kind: u64| self.world.fate(&[11, n, kind]) % 1_000;
         let fates = &self.world.plan.fates;
@@ -81,7 +84,9 @@ impl Door {
         }
         let done = act.await;
         if writes {
-            self.world.tell(|| format!("process {}: {verb} {}", self.of.node, done.as_ref().map_or_else(ToString::to_string, |_| "ok".to_owned())));
+            self.world.tell(|| {
+                format!("process {}: {verb} {}", self.of.node, done.as_ref().map_or_else(ToString::to_string, |_| "ok".to_owned()))
+            });
         }
         after_call(&self.world, self.of, n, at).await;
         if done.is_ok() && writes {
@@ -96,6 +101,30 @@ impl Door {
             return Err(full());
         }
         done
+    }
+
+    async fn leased(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
+        let leases = self.book.lease(now, until, limit).await?;
+        let enquiries = leases.enquiries.iter().map(|lease| (lease.what.id.as_str(), lease.fence));
+        let effects = leases.effects.iter().map(|lease| (lease.what.id.as_str(), lease.fence));
+        let mut state = self.world.state();
+        enquiries.chain(effects).for_each(|(id, fence)| state.leased(id, fence));
+        Ok(leases)
+    }
+
+    async fn committed(&self, step: Step) -> Result<(), Error> {
+        let changed = changed(&step);
+        self.book.commit(step).await?;
+        let mut state = self.world.state();
+        changed.into_iter().for_each(|(id, version, fence)| state.committed(&id, version, fence));
+        Ok(())
+    }
+
+    async fn accepted(&self, arrival: Arrival) -> Result<Receipt, Error> {
+        let receipt = self.book.accept(arrival).await?;
+        let mut state = self.world.state();
+        receipt.taken.iter().for_each(|lease| state.leased(lease.what.id.as_str(), lease.fence));
+        Ok(receipt)
     }
 
     /// A call takes its time; now and then a long one.
@@ -113,6 +142,13 @@ impl Door {
     }
 }
 
+/// What a step changes: the id, the version that it was decided on, and the fence that it was done under.
+fn changed(step: &Step) -> Vec<(String, Option<u64>, Option<u64>)> {
+    let enquiries = step.enquiries.iter().map(|change| (change.enquiry.id.to_string(), Some(change.version), change.fence));
+    let effects = step.effects.iter().map(|change| (change.effect.id.to_string(), change.version, change.fence));
+    enquiries.chain(effects).collect()
+}
+
 #[async_trait]
 impl Store for Door {
     fn stream(&self) -> &StreamId {
@@ -128,7 +164,7 @@ impl Store for Door {
     }
 
     async fn accept(&self, arrival: Arrival) -> Result<Receipt, Error> {
-        self.pass("accept", true, self.book.accept(arrival)).await
+        self.pass("accept", true, self.accepted(arrival)).await
     }
 
     async fn refuse(&self, delivery: Delivery, body: Blob, keep: u32, oldest: UtcMs) -> Result<(), Error> {
@@ -136,7 +172,7 @@ impl Store for Door {
     }
 
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
-        let leases = self.pass("lease", false, self.book.lease(now, until, limit)).await?;
+        let leases = self.pass("lease", false, self.leased(now, until, limit)).await?;
         if !leases.enquiries.is_empty() || !leases.effects.is_empty() {
             self.world.kick();
         }
@@ -146,7 +182,7 @@ impl Store for Door {
     async fn commit(&self, step: Step) -> Result<(), Error> {
         let words: Vec<&str> = step.entries.iter().map(|entry| entry.kind.as_str()).collect();
         self.world.tell(|| format!("process {}: commits {}", self.of.node, words.join(", ")));
-        self.pass("commit", true, self.book.commit(step.clone())).await
+        self.pass("commit", true, self.committed(step)).await
     }
 
     async fn case(&self, id: &EnquiryId) -> Result<Option<Case>, Error> {

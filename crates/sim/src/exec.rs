@@ -92,7 +92,9 @@ impl Executor {
     fn poll_one(&mut self) -> bool {
         let awake: Vec<usize> = {
             let state = self.world.state();
-            let is_awake = |task: &Task| task.flag.0.load(Ordering::SeqCst) && task.what.of.is_none_or(|life| state.nodes[life.node].paused_until.is_none());
+            let is_awake = |task: &Task| {
+                task.flag.0.load(Ordering::SeqCst) && task.what.of.is_none_or(|life| state.nodes[life.node].paused_until.is_none())
+            };
             (0..self.tasks.len()).filter(|&n| is_awake(&self.tasks[n])).collect()
         };
         let Some(&n) = awake.get(if awake.len() > 1 { index(self.chance.draw(), awake.len()) } else { 0 }) else { return false };

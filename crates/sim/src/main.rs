@@ -3,6 +3,9 @@
 use sim::plan::make::plan;
 use sim::run::run;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let mut args = std::env::args().skip(1);
     let first: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1);
@@ -17,9 +20,15 @@ fn main() {
         if !report.breaches.is_empty() {
             bad += 1;
             println!("seed {seed}: {} breaches, first {:?}", report.breaches.len(), report.breaches[0]);
-            if traced { for l in &report.trace { println!("{l}"); } }
+            if traced {
+                for l in &report.trace {
+                    println!("{l}");
+                }
+            }
         }
-        if seeds < 5 { println!("{report:?}"); }
+        if seeds < 5 {
+            println!("{report:?}");
+        }
     }
     println!("{n} enquiries, {bad} bad seeds");
 }

@@ -42,7 +42,8 @@ impl Qualifier for Model {
         after_call(&self.world, self.of, n, at).await;
         let says = fields.message.as_deref().unwrap_or_default();
         if strikes && draw(2) % 4 != 0 {
-            let kind = [Failure::Unreachable, Failure::Refused, Failure::Truncated, Failure::Invalid, Failure::Rejected][crate::world::index(draw(3), 5)];
+            let kind = [Failure::Unreachable, Failure::Refused, Failure::Truncated, Failure::Invalid, Failure::Rejected]
+                [crate::world::index(draw(3), 5)];
             let evidence = Evidence { answer: b"Sure! Here is".to_vec(), facts: evidence::Facts::new() };
             return Err(QualifyError { kind, why: "told to".to_owned(), retry_after_ms: Some(spread(draw(4), 0, 90_000)), evidence });
         }

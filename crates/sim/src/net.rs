@@ -108,13 +108,16 @@ impl World {
         let crm = &mut state.crms[request.target];
         crm.trail(&request.outgoing, request.step).sent(request.body);
         let (is_out, is_closed) = (crm.out_until > now, crm.closed_until > now);
-        state.tell(|| format!("{} of {} leaves for target {}: {:?}", request.step.as_str(), request.outgoing, request.target, request.fate));
+        state
+            .tell(|| format!("{} of {} leaves for target {}: {:?}", request.step.as_str(), request.outgoing, request.target, request.fate));
         if is_out && request.fate != Fate::NoConnection {
             return state.after(timeout, Happening::Wake(Some(request.of), Arc::clone(&request.slot)));
         }
         let quick = spread(self.fate(&[2, request.body, u64::try_from(now).unwrap_or(0)]), 0, QUICK_MS.min(timeout / 4));
         match request.fate.clone() {
-            Fate::NoConnection => state.answer(&request, Some(Outcome::NotSent { why: "no connection".to_owned(), retry_after_ms: None }), quick),
+            Fate::NoConnection => {
+                state.answer(&request, Some(Outcome::NotSent { why: "no connection".to_owned(), retry_after_ms: None }), quick)
+            }
             _ if is_closed => state.answer(&request, Some(Outcome::Closed("status 401".to_owned())), quick),
             Fate::Lost => state.answer(&request, None, timeout),
             Fate::Declined(outcome) => state.answer(&request, Some(outcome), quick),

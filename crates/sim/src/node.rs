@@ -69,7 +69,8 @@ fn open(world: &Arc<World>, of: Life) -> Door {
 
 async fn begin(world: Arc<World>, of: Life, store: Arc<dyn Store>) {
     let clock: Arc<dyn Clock> = Arc::new(SimClock { world: Arc::clone(&world), of });
-    let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(mix(&[world.plan.seed, 15, u64::try_from(of.node).unwrap_or(0), of.start.into()])));
+    let entropy: Arc<dyn Entropy> =
+        Arc::new(SeededEntropy::new(mix(&[world.plan.seed, 15, u64::try_from(of.node).unwrap_or(0), of.start.into()])));
     let Some(parts) = parts(&world, of, Arc::clone(&store), Arc::clone(&clock), Arc::clone(&entropy)) else { return };
     let Ok(engine) = Engine::new(parts).await.map(Arc::new) else {
         return world.state().kill(of.node, START_AGAIN_MS);

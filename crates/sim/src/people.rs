@@ -15,7 +15,8 @@ use crate::world::{World, index};
 /// An engine that lives, and the book.
 fn at_hand(world: &Arc<World>, draw: u64) -> Option<(Arc<Engine>, Arc<Memory>)> {
     let state = world.state();
-    let engines: Vec<&Arc<Engine>> = state.nodes.iter().filter(|node| node.paused_until.is_none()).filter_map(|node| node.engine.as_ref()).collect();
+    let engines: Vec<&Arc<Engine>> =
+        state.nodes.iter().filter(|node| node.paused_until.is_none()).filter_map(|node| node.engine.as_ref()).collect();
     Some((Arc::clone(engines.get(index(draw, engines.len()))?), state.book.clone()?))
 }
 
@@ -50,10 +51,20 @@ pub async fn review(world: Arc<World>, is_last: bool) {
 
 async fn decision(world: &Arc<World>, book: &Memory, item: &Review, draw: u64, is_last: bool) -> Option<Decision> {
     Some(match item.kind {
-        ReviewKind::Conflict => if draw.is_multiple_of(2) { Decision::Same } else { Decision::Separate },
+        ReviewKind::Conflict => {
+            if draw.is_multiple_of(2) {
+                Decision::Same
+            } else {
+                Decision::Separate
+            }
+        }
         ReviewKind::Effect => return of_effect(world, book, item, draw, is_last).await,
         ReviewKind::LookAlike | ReviewKind::AmbiguousTime | ReviewKind::Ambiguous | ReviewKind::Qualification | ReviewKind::Message => {
-            if draw.is_multiple_of(5) { Decision::Dismiss("not wanted".to_owned()) } else { Decision::Approve }
+            if draw.is_multiple_of(5) {
+                Decision::Dismiss("not wanted".to_owned())
+            } else {
+                Decision::Approve
+            }
         }
     })
 }
@@ -85,8 +96,20 @@ async fn of_effect(world: &Arc<World>, book: &Memory, item: &Review, draw: u64, 
     };
     let looks = world.state().crms[target].find(step.kind).looks();
     Some(match (&step.phase, there.first()) {
-        (Phase::Mismatched { .. }, _) => if draw.is_multiple_of(3) && !is_last { Decision::Again } else { Decision::Approve },
-        (Phase::Refused { .. }, None) => if draw.is_multiple_of(2) { Decision::Again } else { Decision::Dismiss("refused".to_owned()) },
+        (Phase::Mismatched { .. }, _) => {
+            if draw.is_multiple_of(3) && !is_last {
+                Decision::Again
+            } else {
+                Decision::Approve
+            }
+        }
+        (Phase::Refused { .. }, None) => {
+            if draw.is_multiple_of(2) {
+                Decision::Again
+            } else {
+                Decision::Dismiss("refused".to_owned())
+            }
+        }
         (_, Some(_)) if looks && draw.is_multiple_of(4) && !is_last => Decision::NotThere,
         (_, Some(id)) if draw.is_multiple_of(3) || !looks || is_last => Decision::ItIs(id.clone()),
         (_, Some(_)) => Decision::Again,

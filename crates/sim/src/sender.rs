@@ -49,7 +49,9 @@ pub async fn deliver(world: Arc<World>, sent: usize) {
             if let Some(Ok(answer)) = answer {
                 let mut state = world.state();
                 for delivery in answer.items {
-                    state.tell(|| format!("delivery {sent} of event {} is answered: {} {:?}", what.event, delivery.verdict.as_str(), delivery.key));
+                    state.tell(|| {
+                        format!("delivery {sent} of event {} is answered: {} {:?}", what.event, delivery.verdict.as_str(), delivery.key)
+                    });
                     state.acks.push(Ack { sent, delivery });
                 }
                 return;

@@ -2,8 +2,8 @@
 //! by content, and one whose rule changes from time to id while enquiries are under way.
 
 use bytes::Bytes;
-use domain::identity::{Place, Rule};
 use domain::identity::rule::TimeRule;
+use domain::identity::{Place, Rule};
 use domain::tree::Pointer;
 use server::intake::{Auth, Raw, SourceSetup};
 

@@ -102,7 +102,8 @@ impl SimTarget {
         let answer = Arc::clone(&request.answer);
         // A process may be held here, between the look at the deadline and the send.
         let pause = self.world.plan.setup.pause_max_ms;
-        let held = if is_calm { 0 } else { [0, 0, 0, 0, 0, pause / 50, pause / 2, pause][crate::world::index(self.world.fate(&[7, about]), 8)] };
+        let held =
+            if is_calm { 0 } else { [0, 0, 0, 0, 0, pause / 50, pause / 2, pause][crate::world::index(self.world.fate(&[7, about]), 8)] };
         self.world.state().after(held, Happening::Send(request));
         Wait(slot).await;
         let told = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -118,12 +119,19 @@ impl SimTarget {
             return Found::Closed("status 403".to_owned());
         }
         let key = Self::key_of(call);
+        let strikes = self.strikes(self.world.plan.fates.look, about, 5);
         let ids: Vec<String> = {
             let mut state = self.world.state();
             let now = state.now;
             let flaps = |record: &crate::crm::Record| self.world.fate(&[8, about, of_text(&record.id)]) % 2 == 0;
-            let ids: Vec<String> = state.crms[self.target].seen(call.step, &key, now, flaps).iter().map(|r| r.id.clone()).collect();
+            let mut ids: Vec<String> = state.crms[self.target].seen(call.step, &key, now, flaps).iter().map(|r| r.id.clone()).collect();
+            let is_index = state.crms[self.target].find(call.step).lag_ms() > 0;
             let trail = state.crms[self.target].trail(&call.key, call.step);
+            // An index may miss what is there, though not twice running.
+            trail.missed = is_index && !trail.missed && strikes;
+            if trail.missed {
+                ids.clear();
+            }
             trail.is_unknown = false;
             trail.saw_two |= ids.len() > 1;
             state.tell(|| format!("{} of {} is looked for in target {}: {ids:?}", call.step.as_str(), call.key, self.target));
@@ -167,7 +175,9 @@ impl Target for SimTarget {
     fn steps(&self, fields: &Fields) -> Vec<StepKind> {
         match self.setup() {
             TargetSetup { outward: true, .. } => vec![StepKind::Message],
-            TargetSetup { contacts: true, .. } if fields.contact.email.is_some() => vec![StepKind::Contact, StepKind::Record, StepKind::Link],
+            TargetSetup { contacts: true, .. } if fields.contact.email.is_some() => {
+                vec![StepKind::Contact, StepKind::Record, StepKind::Link]
+            }
             TargetSetup { .. } => vec![StepKind::Record],
         }
     }

@@ -12,7 +12,9 @@ pub type Endings = BTreeMap<&'static str, u64>;
 pub fn count(all: &[Dossier], into: &mut Endings) {
     for Dossier { effects, entries, .. } in all {
         let mut unknown: BTreeSet<(&str, &str, u64)> = BTreeSet::new();
-        for entry in entries.iter().filter(|entry| matches!(entry.kind.as_str(), "effect.unknown" | "effect.lost" | "effect.exists_already")) {
+        for entry in
+            entries.iter().filter(|entry| matches!(entry.kind.as_str(), "effect.unknown" | "effect.lost" | "effect.exists_already"))
+        {
             let (effect, step) = (entry.facts.text("effect"), entry.facts.text("step"));
             let attempt = entry.facts.get("attempt").and_then(serde_json::Value::as_u64);
             if let (Some(effect), Some(step), Some(attempt)) = (effect, step, attempt) {

@@ -121,6 +121,8 @@ pub struct State {
     pub disk_full_until: i64,
     /// The identity rule of the source that changes it was changed.
     pub rule_changed: bool,
+    /// The highest fence that a thing was leased under, and its version, as the door saw them.
+    pub held: BTreeMap<String, (u64, u64)>,
     /// Which words targets render.
     pub wording: u32,
     /// Deliveries that are being entered.
@@ -182,8 +184,9 @@ impl World {
         let mut state = self.state();
         state.writes += 1;
         let draw = mix(&[self.plan.seed, state.serial, 17]);
-        let alive: Vec<usize> =
-            (0..state.nodes.len()).filter(|&n| state.nodes[n].lives && state.nodes[n].paused_until.is_none() && !state.nodes[n].idle.is_empty()).collect();
+        let alive: Vec<usize> = (0..state.nodes.len())
+            .filter(|&n| state.nodes[n].lives && state.nodes[n].paused_until.is_none() && !state.nodes[n].idle.is_empty())
+            .collect();
         let Some(&node) = alive.get(index(draw, alive.len())) else { return };
         let Some(slot) = state.nodes[node].idle.pop() else { return };
         let life = Life { node, start: state.nodes[node].start };
@@ -232,6 +235,29 @@ impl State {
         let ((at, _, _), what) = self.queue.pop_first()?;
         self.now = self.now.max(at);
         Some(what)
+    }
+
+    /// A thing is leased: each time under a higher fence.
+    pub fn leased(&mut self, id: &str, fence: u64) {
+        let held = self.held.entry(id.to_owned()).or_insert((0, 1));
+        let known = held.0;
+        held.0 = fence.max(known);
+        if fence <= known {
+            self.breach("I5", format!("{id} is leased under the fence {fence} after {known}"));
+        }
+    }
+
+    /// A change of a thing was committed: on its latest version, and under its latest fence.
+    pub fn committed(&mut self, id: &str, version: Option<u64>, fence: Option<u64>) {
+        let held = self.held.entry(id.to_owned()).or_insert((0, 0));
+        let (latest_fence, latest) = *held;
+        held.1 += 1;
+        if version.is_some_and(|version| version != latest && latest > 0) {
+            self.breach("I5", format!("a commit of {id} decided on version {version:?} was taken after version {latest}"));
+        }
+        if fence.is_some_and(|fence| fence < latest_fence) {
+            self.breach("I5", format!("a commit of {id} under the fence {fence:?} was taken after {latest_fence}"));
+        }
     }
 
     /// Nothing more happens.

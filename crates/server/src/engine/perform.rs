@@ -9,6 +9,7 @@ use std::sync::Arc;
 use domain::enquiry::Enquiry;
 use domain::gate::{Attempted, Door, Effect, Hold, Moved, Next, Observation, Phase, Rules, StepKind, decide};
 use domain::ids::ReviewId;
+use domain::planted::{self, Bug};
 use domain::time::UtcMs;
 use evidence::Facts;
 use jiff::Timestamp;
@@ -115,7 +116,11 @@ impl Engine {
             loop {
                 let seen = match next {
                     Next::Send => {
-                        let intent = if std::mem::take(&mut begun) { Ok(()) } else { self.commit_intent(&mut work, index).await };
+                        let intent = if std::mem::take(&mut begun) || planted::is(Bug::SentBeforeIntent) {
+                            Ok(())
+                        } else {
+                            self.commit_intent(&mut work, index).await
+                        };
                         match intent {
                             Ok(()) => {}
                             Err(Error::Conflict(_)) if kind == StepKind::Contact => {
@@ -178,7 +183,7 @@ impl Engine {
             Some(digest) => self.parts.store.blob(digest, Some(&work.effect.enquiry)).await?,
             None => None,
         };
-        if work.effect.may_have_reached() {
+        if work.effect.may_have_reached() && !planted::is(Bug::RenderedAnew) {
             return Ok(match kept {
                 Some(blob) => {
                     work.rendered = blob.bytes;

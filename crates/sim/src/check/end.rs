@@ -23,10 +23,14 @@ pub fn stuck(world: &World, all: &[Dossier]) {
         };
         if is_stuck {
             let states: Vec<&str> = effects.iter().map(|(effect, _)| effect.state()).collect();
-            world.breach("I10", format!("{} is {} and nothing is due or asked; its effects: {states:?}", enquiry.key, enquiry.standing.as_str()));
+            world.breach(
+                "I10",
+                format!("{} is {} and nothing is due or asked; its effects: {states:?}", enquiry.key, enquiry.standing.as_str()),
+            );
         }
         for (effect, _) in effects {
-            let is_asked = effect.needs_person() && reviews.iter().any(|r| r.closed_at.is_none() && (r.effect.is_none() || r.effect.as_ref() == Some(&effect.id)));
+            let is_asked = effect.needs_person()
+                && reviews.iter().any(|r| r.closed_at.is_none() && (r.effect.is_none() || r.effect.as_ref() == Some(&effect.id)));
             if !effect.has_ended() && !is_asked && effect.door != Door::Waiting {
                 world.breach("I10", format!("an effect of {} is {} and nothing is due or asked", enquiry.key, effect.state()));
             }
@@ -59,10 +63,22 @@ fn nothing_lost(world: &World, enquiry: &Enquiry, effects: &[(Effect, u64)]) {
         for step in &effect.steps {
             let record = step.external_id().and_then(|id| crm.records.iter().find(|record| record.id == id && record.step == step.kind));
             if step.has_passed() && record.is_none() {
-                found.push(("I7", format!("the {} of {} is {}, and it does not stand in {}", step.kind.as_str(), effect.outgoing_key, step.phase.as_str(), crm.name)));
+                found.push((
+                    "I7",
+                    format!(
+                        "the {} of {} is {}, and it does not stand in {}",
+                        step.kind.as_str(),
+                        effect.outgoing_key,
+                        step.phase.as_str(),
+                        crm.name
+                    ),
+                ));
             }
             if matches!(step.phase, Phase::Verified { .. }) && record.is_some_and(|record| record.edited) {
-                found.push(("I7", format!("the {} of {} is verified, and it differs in {}", step.kind.as_str(), effect.outgoing_key, crm.name)));
+                found.push((
+                    "I7",
+                    format!("the {} of {} is verified, and it differs in {}", step.kind.as_str(), effect.outgoing_key, crm.name),
+                ));
             }
             if step.phase == Phase::AtMostOnce && crm.setup.policy != Policy::AtMostOnce {
                 found.push(("I6", format!("the {} of {} was given up without anybody's wish", step.kind.as_str(), effect.outgoing_key)));
@@ -88,12 +104,14 @@ pub fn targets(world: &World, all: &[Dossier]) {
         }
         let may_repeat = crm.setup.policy == Policy::AtLeastOnce;
         for ((key, step), count) in count.into_iter().filter(|(_, count)| *count > 1 && !may_repeat) {
-            found.push(("I7", format!("{count} records of {key} ({}) stand in {}, which is {:?}", step.as_str(), crm.name, crm.find(step))));
+            found
+                .push(("I7", format!("{count} records of {key} ({}) stand in {}, which is {:?}", step.as_str(), crm.name, crm.find(step))));
         }
         for ((outgoing, step), _) in crm.trails.iter().filter(|(_, trail)| trail.saw_two) {
             let name = format!("target-{n}");
             let effects = all.iter().flat_map(|d| &d.effects).map(|(effect, _)| effect);
-            let seen = effects.filter(|e| e.outgoing_key == *outgoing && e.target == name).flat_map(|e| &e.steps).filter(|s| s.kind == *step);
+            let seen =
+                effects.filter(|e| e.outgoing_key == *outgoing && e.target == name).flat_map(|e| &e.steps).filter(|s| s.kind == *step);
             if seen.into_iter().all(|step| step.seen.len() < 2) {
                 found.push(("I7", format!("two records of {outgoing} were seen in {}, and nobody was told", crm.name)));
             }
@@ -123,7 +141,8 @@ pub async fn journal(world: &World, book: &Memory) -> Vec<String> {
     }
     let records: Vec<(String, String)> = {
         let state = world.state();
-        let ours = state.crms.iter().flat_map(|crm| &crm.records).filter(|r| !r.foreign && matches!(r.step, StepKind::Record | StepKind::Message));
+        let ours =
+            state.crms.iter().flat_map(|crm| &crm.records).filter(|r| !r.foreign && matches!(r.step, StepKind::Record | StepKind::Message));
         ours.map(|record| (record.id.clone(), record.outgoing.clone())).collect()
     };
     for (id, outgoing) in records {

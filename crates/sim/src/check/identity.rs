@@ -23,7 +23,8 @@ pub async fn check(world: &World, book: &Memory, all: &[Dossier]) {
         let sent = &world.plan.sent[ack.sent];
         let named = format!("delivery {} of event {}", ack.delivery.id, sent.event);
         let kept = book.delivery(ack.delivery.id.as_str()).await;
-        if !matches!(kept, Ok(Some(kept)) if kept.items.iter().any(|item| item.enquiry == ack.delivery.enquiry && item.verdict == ack.delivery.verdict)) {
+        if !matches!(kept, Ok(Some(kept)) if kept.items.iter().any(|item| item.enquiry == ack.delivery.enquiry && item.verdict == ack.delivery.verdict))
+        {
             world.breach("I1", format!("{named} was answered and is not in the book as it was answered"));
         }
         match (&ack.delivery.enquiry, sent.broken) {

@@ -12,7 +12,7 @@ use domain::gate::{Attempt, Attempted, Effect, Find, Policy, Step, StepKind};
 use domain::identity::Key;
 use domain::ids::{EffectId, EnquiryId};
 use store::memory::Memory;
-use store::{Case, Store as _};
+use store::{Case, ReviewKind, Store as _};
 
 use crate::net::{Request, is_keyed_without_look};
 use crate::world::World;
@@ -56,6 +56,12 @@ pub fn at_send(world: &World, request: &Request) {
         return world.breach("I5", format!("{named} leaves, and its effect has no such step"));
     };
     intended(world, request, step, stream.as_ref(), &named);
+    let_go(world, request, &case, &effect, &named);
+    let reached = step.attempts.iter().filter(|attempt| attempt.may_have_reached()).count();
+    let allowed = world.plan.setup.attempts_max.saturating_add(step.allowed);
+    if u32::try_from(reached).unwrap_or(u32::MAX) > allowed {
+        world.breach("I10", format!("{named} leaves for the {reached}th time, and {allowed} are allowed"));
+    }
     asked_before(world, request, &named);
     let is_acmes = crate::sources::SOURCES.iter().position(|source| *source == case.enquiry.key.source);
     if is_acmes.is_some_and(|source| crate::sources::client(&world.plan, source) != world.state().crms[request.target].client) {
@@ -78,6 +84,24 @@ fn intended(world: &World, request: &Request, step: &Step, stream: Option<&domai
             world.breach("I6", format!("{named} leaves, and the book says already that nothing comes of its attempt {n}"));
         }
         Some(_) => {}
+    }
+}
+
+/// Nothing leaves that a person is asked about first, or that comes after what has not ended.
+fn let_go(world: &World, request: &Request, case: &Case, effect: &Effect, named: &str) {
+    let setup = &world.plan.setup;
+    let open = |kind: ReviewKind| case.reviews.iter().any(|review| review.kind == kind && review.closed_at.is_none());
+    let is_decided = |kind: ReviewKind| case.reviews.iter().any(|review| review.kind == kind && review.closed_at.is_some());
+    if setup.hold_look_alikes && case.enquiry.flags.look_alike_of.is_some() && !is_decided(ReviewKind::LookAlike) {
+        world.breach("I3", format!("{named} leaves, and nobody has decided about the look-alike that it is of"));
+    }
+    if setup.targets[request.target].outward && open(ReviewKind::Qualification) {
+        world.breach("I9", format!("{named} leaves, and its qualification waits for a person"));
+    }
+    let unfinished =
+        |action: &String| case.effects.iter().any(|(e, _)| e.action == *action && e.ordinal == effect.ordinal && !e.has_succeeded());
+    if effect.after.iter().any(unfinished) {
+        world.breach("I10", format!("{named} leaves before what it comes after"));
     }
 }
 

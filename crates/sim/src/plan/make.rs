@@ -64,11 +64,15 @@ pub fn target(chance: &mut Chance, outward: bool) -> TargetSetup {
     };
     TargetSetup {
         find,
-        contacts: !outward && find != Find::None && chance.permille(400),
+        contacts: !outward && find == Find::Unique && chance.permille(700),
         reads: find != Find::None && chance.permille(800),
         settle_ms: chance.pick(&[2 * SECOND, 30 * SECOND, 2 * MINUTE]),
         timeout_ms: chance.pick(&[SECOND, 5 * SECOND, 30 * SECOND]),
-        policy: if find == Find::None { chance.pick(&[Policy::Review, Policy::Review, Policy::AtMostOnce, Policy::AtLeastOnce]) } else { Policy::Review },
+        policy: if find == Find::None {
+            chance.pick(&[Policy::Review, Policy::Review, Policy::AtMostOnce, Policy::AtLeastOnce])
+        } else {
+            Policy::Review
+        },
         outward,
     }
 }
@@ -130,19 +134,24 @@ fn faults(chance: &mut Chance, setup: &Setup, spread_ms: i64, events: u32) -> Ve
         let node = usize::try_from(chance.below(u64::try_from(setup.nodes).unwrap_or(1))).unwrap_or(0);
         let target = usize::try_from(chance.below(u64::try_from(setup.targets.len()).unwrap_or(1))).unwrap_or(0);
         let ms = chance.between(1, span);
-        faults.push((at, match chance.below(12) {
-            0 | 1 => Fault::Crash { node, down_ms: chance.pick(&[1, SECOND, ms]) },
-            2 => Fault::Pause { node, ms },
-            3 => Fault::Outage { target, ms },
-            4 => Fault::Closed { target, ms },
-            5 => Fault::DiskFull { ms: ms.min(MINUTE) },
-            6 => Fault::ClockBack { ms },
-            7 => Fault::Replay { which: chance.draw() },
-            8 => Fault::PausedByPerson { target, ms },
-            9 => Fault::Reworded,
-            10 => Fault::Twin { target },
-            _ => Fault::Review,
-        }));
+        faults.push((
+            at,
+            match chance.below(12) {
+                0 | 1 => Fault::Crash { node, down_ms: chance.pick(&[1, SECOND, ms]) },
+                2 => Fault::Pause { node, ms },
+                3 => Fault::Outage { target, ms },
+                4 => Fault::Closed { target, ms },
+                5 => Fault::DiskFull { ms: ms.min(MINUTE) },
+                // A provider's window runs by the provider's clock.
+                6 if setup.targets.iter().any(|target| matches!(target.find, Find::Window { .. })) => Fault::Review,
+                6 => Fault::ClockBack { ms },
+                7 => Fault::Replay { which: chance.draw() },
+                8 => Fault::PausedByPerson { target, ms },
+                9 => Fault::Reworded,
+                10 => Fault::Twin { target },
+                _ => Fault::Review,
+            },
+        ));
     }
     if chance.permille(300) {
         faults.push((chance.between(0, spread_ms), Fault::RuleChange));

@@ -2,6 +2,7 @@
 
 use super::{Ctx, Moved, Next, doubled, mismatched, review};
 use crate::gate::effect::{Attempt, Attempted, Find, Phase, Step, Why};
+use crate::planted::{self, Bug};
 use crate::time::UtcMs;
 
 /// Look-ups in a row that may answer nothing usable before a person is asked.
@@ -39,10 +40,16 @@ impl Ctx<'_> {
     pub(super) fn adopt(&self, step: &Step, ids: &[String]) -> Moved {
         let mut all = ids.to_vec();
         all.extend(answered(step).filter(|id| !ids.contains(id)));
+        if planted::is(Bug::TwoFoundFirstTaken) {
+            all.truncate(1);
+        }
         if all.len() > 1 {
             return doubled(step.clone(), all);
         }
         let mut next = step.clone();
+        if planted::is(Bug::FoundIsNotAdopted) {
+            return self.absent(step, self.now);
+        }
         for attempt in next.attempts.iter_mut().filter(|a| a.is_open()) {
             attempt.outcome = Attempted::Adopted;
         }
@@ -73,7 +80,7 @@ impl Ctx<'_> {
             | Phase::Closed { .. } => return NO_LOOK_UP,
         };
         let mut next = step.clone();
-        let counts = begun_at >= step.quiet_until;
+        let counts = begun_at >= step.quiet_until || planted::is(Bug::LookBeforeTheWait);
         let absences = if counts { absences + 1 } else { 0 };
         if absences >= self.absences_needed() {
             self.prove_absent(&mut next, begun_at);
@@ -99,11 +106,14 @@ impl Ctx<'_> {
 
     /// A search index may miss a record that is there: it is asked twice after the wait.
     pub(super) fn absences_needed(&self) -> u32 {
-        if matches!(self.rules.find, Find::Lagging { .. }) { 2 } else { 1 }
+        if matches!(self.rules.find, Find::Lagging { .. }) && !planted::is(Bug::OneLookOnLag) { 2 } else { 1 }
     }
 
     /// A look-up that fails leaves it unknown, with a due time; after a while a person is told that it cannot be asked.
     pub(super) fn look_failed(&self, step: &Step) -> Moved {
+        if planted::is(Bug::FailedLookIsAbsence) {
+            return self.absent(step, self.now);
+        }
         let mut next = step.clone();
         let (looks, blind) = match &step.phase {
             Phase::Unknown { looks, blind, .. } => (*looks, *blind),
