@@ -41,6 +41,8 @@ pub struct Trail {
     pub body: Option<u64>,
     /// One is known to have reached it.
     pub has_reached: bool,
+    /// A read-back found it as it was written.
+    pub read_same: bool,
     /// The last look-up missed what is there.
     pub missed: bool,
     /// A look-up saw more than one record.

@@ -8,13 +8,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
+use domain::gate::Effect;
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
 use store::memory::Memory;
-use store::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Error, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState};
+use store::{
+    Arrival, Arrived, Ask, Case, Delivery, Dossier, EffectChange, Error, Leases, List, Page, Receipt, RuleVersion, Step, Store, TargetState,
+};
 
 use crate::chance::spread;
+use crate::check::at_intent;
 use crate::plan::AtCall;
 use crate::world::{Life, World};
 
@@ -114,8 +118,11 @@ impl Door {
 
     async fn committed(&self, step: Step) -> Result<(), Error> {
         let changed = changed(&step);
+        let is_workers = |change: &&EffectChange| change.fence.is_some() || change.version.is_none();
+        let effects: Vec<Effect> = step.effects.iter().filter(is_workers).map(|change| change.effect.clone()).collect();
         self.book.commit(step).await?;
         let mut state = self.world.state();
+        effects.iter().for_each(|effect| at_intent(&mut state, effect));
         changed.into_iter().for_each(|(id, version, fence)| state.committed(&id, version, fence));
         Ok(())
     }

@@ -42,9 +42,6 @@ pub async fn review(world: Arc<World>, is_last: bool) {
         let Some(decision) = decision(&world, &book, &item, draw >> 8, is_last).await else { continue };
         let done = patiently(&world, engine.decide(item.id.as_str(), &decision, "anna")).await;
         world.tell(|| format!("a person says {} of {} ({:?}): {done:?}", decision.word(), item.why, item.kind));
-        if let (Some(Ok(())), Some(effect)) = (done, &item.effect) {
-            crate::check::person_decided(&world, &book, &item.enquiry, effect).await;
-        }
         world.kick();
     }
 }
@@ -95,6 +92,10 @@ async fn of_effect(world: &Arc<World>, book: &Memory, item: &Review, draw: u64, 
         crm.records.iter().filter(|record| record.step == step.kind && record.key == key).map(|record| record.id.clone()).collect()
     };
     let looks = world.state().crms[target].find(step.kind).looks();
+    if !looks {
+        // Who looks into the target asks it.
+        world.state().crms[target].trail(&key, step.kind).is_unknown = false;
+    }
     Some(match (&step.phase, there.first()) {
         (Phase::Mismatched { .. }, _) => {
             if draw.is_multiple_of(3) && !is_last {

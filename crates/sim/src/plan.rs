@@ -201,3 +201,22 @@ impl Fates {
         ]
     }
 }
+
+impl Fault {
+    /// The process that it happens to.
+    pub fn node(&self) -> Option<usize> {
+        match self {
+            Self::Crash { node, .. } | Self::Pause { node, .. } => Some(*node),
+            Self::Outage { .. }
+            | Self::Closed { .. }
+            | Self::DiskFull { .. }
+            | Self::ClockBack { .. }
+            | Self::RuleChange
+            | Self::Reworded
+            | Self::Replay { .. }
+            | Self::PausedByPerson { .. }
+            | Self::Review
+            | Self::Twin { .. } => None,
+        }
+    }
+}

@@ -12,7 +12,7 @@ use server::effects::{Call, Found, Outcome, ReadBack, Report, Target};
 use crate::chance::{mix, of_text, spread};
 use crate::door::{after_call, before_call};
 use crate::net::{Fate, Request, fate_of_write};
-use crate::plan::TargetSetup;
+use crate::plan::{AtCall, TargetSetup};
 use crate::world::{Happening, Life, Slot, Wait, World};
 
 /// One target, as one life of a process sees it.
@@ -162,7 +162,11 @@ impl SimTarget {
         if record.key != key {
             return ReadBack::Differs("/key".to_owned());
         }
-        if record.edited { ReadBack::Differs("/title".to_owned()) } else { ReadBack::Same }
+        if record.edited {
+            return ReadBack::Differs("/title".to_owned());
+        }
+        state.crms[self.target].trail(&call.key, call.step).read_same = true;
+        ReadBack::Same
     }
 }
 
@@ -206,7 +210,10 @@ impl Target for SimTarget {
 
     async fn write(&self, call: &Call) -> Report<Outcome> {
         let (n, at) = before_call(&self.world, self.of).await;
-        let outcome = self.sent(call).await;
+        let mut outcome = self.sent(call).await;
+        if at == Some(AtCall::Repeat) {
+            outcome = Outcome::Unknown("its answer was lost".to_owned());
+        }
         // What was told is told to a process that lives.
         after_call(&self.world, self.of, n, at).await;
         let mut state = self.world.state();
@@ -217,14 +224,20 @@ impl Target for SimTarget {
 
     async fn look_up(&self, call: &Call) -> Report<Found> {
         let (n, at) = before_call(&self.world, self.of).await;
-        let found = self.looked(call).await;
+        let mut found = self.looked(call).await;
+        if at == Some(AtCall::Repeat) {
+            found = Found::CannotTell("its answer was lost".to_owned());
+        }
         after_call(&self.world, self.of, n, at).await;
         Report::bare(found)
     }
 
     async fn read_back(&self, call: &Call, id: &str) -> Report<ReadBack> {
         let (n, at) = before_call(&self.world, self.of).await;
-        let read = self.read(call, id).await;
+        let mut read = self.read(call, id).await;
+        if at == Some(AtCall::Repeat) {
+            read = ReadBack::Failed("its answer was lost".to_owned());
+        }
         after_call(&self.world, self.of, n, at).await;
         Report::bare(read)
     }

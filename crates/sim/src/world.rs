@@ -251,7 +251,7 @@ impl State {
     pub fn committed(&mut self, id: &str, version: Option<u64>, fence: Option<u64>) {
         let held = self.held.entry(id.to_owned()).or_insert((0, 0));
         let (latest_fence, latest) = *held;
-        held.1 += 1;
+        held.1 = version.map_or(1, |version| version + 1);
         if version.is_some_and(|version| version != latest && latest > 0) {
             self.breach("I5", format!("a commit of {id} decided on version {version:?} was taken after version {latest}"));
         }

@@ -74,11 +74,10 @@ fn nothing_lost(world: &World, enquiry: &Enquiry, effects: &[(Effect, u64)]) {
                     ),
                 ));
             }
-            if matches!(step.phase, Phase::Verified { .. }) && record.is_some_and(|record| record.edited) {
-                found.push((
-                    "I7",
-                    format!("the {} of {} is verified, and it differs in {}", step.kind.as_str(), effect.outgoing_key, crm.name),
-                ));
+            let read_same = crm.trails.get(&(effect.outgoing_key.clone(), step.kind)).is_some_and(|trail| trail.read_same);
+            if matches!(step.phase, Phase::Verified { .. }) && !read_same {
+                let named = format!("the {} of {}", step.kind.as_str(), effect.outgoing_key);
+                found.push(("I7", format!("{named} is verified, and no read-back found it in {} as it was written", crm.name)));
             }
             if step.phase == Phase::AtMostOnce && crm.setup.policy != Policy::AtMostOnce {
                 found.push(("I6", format!("the {} of {} was given up without anybody's wish", step.kind.as_str(), effect.outgoing_key)));

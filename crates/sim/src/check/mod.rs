@@ -8,14 +8,13 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use domain::gate::{Attempt, Attempted, Effect, Find, Policy, Step, StepKind};
+use domain::gate::{Attempt, Attempted, Effect, Find, Phase, Policy, Step, StepKind};
 use domain::identity::Key;
-use domain::ids::{EffectId, EnquiryId};
 use store::memory::Memory;
 use store::{Case, ReviewKind, Store as _};
 
 use crate::net::{Request, is_keyed_without_look};
-use crate::world::World;
+use crate::world::{State, World};
 
 /// Something that must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ pub fn at_send(world: &World, request: &Request) {
     if u32::try_from(reached).unwrap_or(u32::MAX) > allowed {
         world.breach("I10", format!("{named} leaves for the {reached}th time, and {allowed} are allowed"));
     }
-    asked_before(world, request, &named);
+    same_bytes(world, request, &named);
     let is_acmes = crate::sources::SOURCES.iter().position(|source| *source == case.enquiry.key.source);
     if is_acmes.is_some_and(|source| crate::sources::client(&world.plan, source) != world.state().crms[request.target].client) {
         world.breach("I13", format!("{named} leaves for another client's target"));
@@ -98,28 +97,34 @@ fn let_go(world: &World, request: &Request, case: &Case, effect: &Effect, named:
     if setup.targets[request.target].outward && open(ReviewKind::Qualification) {
         world.breach("I9", format!("{named} leaves, and its qualification waits for a person"));
     }
-    let unfinished =
-        |action: &String| case.effects.iter().any(|(e, _)| e.action == *action && e.ordinal == effect.ordinal && !e.has_succeeded());
-    if effect.after.iter().any(unfinished) {
-        world.breach("I10", format!("{named} leaves before what it comes after"));
+    // A record that stands and was found to differ since then took nothing back.
+    let unfinished = |(e, _): &&(Effect, u64)| {
+        effect.after.contains(&e.action) && e.ordinal == effect.ordinal && !e.has_succeeded() && e.external_id().is_none()
+    };
+    if let Some((other, _)) = case.effects.iter().find(unfinished) {
+        world.breach("I10", format!("{named} leaves before what it comes after, which is {}", other.state()));
     }
 }
 
-/// I6: an unknown outcome was asked for before anything is sent again; and what is sent again is the same, byte for byte.
-fn asked_before(world: &World, request: &Request, named: &str) {
-    let (find, policy, is_unknown, body) = {
-        let mut state = world.state();
-        let crm = &mut state.crms[request.target];
-        let (find, policy) = (crm.find(request.step), crm.setup.policy);
-        let trail = crm.trail(&request.outgoing, request.step);
-        (find, policy, trail.is_unknown, trail.body)
-    };
-    let may_repeat = is_keyed_without_look(find) || find == Find::None && policy == Policy::AtLeastOnce;
-    if is_unknown && !may_repeat {
-        world.breach("I6", format!("{named} is sent again, and nobody has asked what became of the last one"));
-    }
+/// What is sent again is the same, byte for byte.
+fn same_bytes(world: &World, request: &Request, named: &str) {
+    let body = world.state().crms[request.target].trail(&request.outgoing, request.step).body;
     if body.is_some_and(|body| body != request.body) {
         world.breach("I8", format!("{named} is sent again with other bytes"));
+    }
+}
+
+/// I6: where a further intent is made, somebody has asked what became of the request before it.
+pub fn at_intent(state: &mut State, effect: &Effect) {
+    let Some(target) = effect.target.strip_prefix("target-").and_then(|n| n.parse::<usize>().ok()) else { return };
+    for step in effect.steps.iter().filter(|step| step.phase == Phase::Intended && step.latest() > 1) {
+        let crm = &mut state.crms[target];
+        let (find, policy) = (crm.find(step.kind), crm.setup.policy);
+        let may_repeat = is_keyed_without_look(find) || find == Find::None && policy == Policy::AtLeastOnce;
+        if crm.trail(&effect.outgoing_key, step.kind).is_unknown && !may_repeat {
+            let named = format!("{} of {} for target {target}", step.kind.as_str(), effect.outgoing_key);
+            state.breach("I6", format!("{named} is intended again, and nobody has asked what became of the last request"));
+        }
     }
 }
 
@@ -137,18 +142,5 @@ fn alone_at_contact(world: &World, request: &Request, named: &str) {
     };
     if book.and_then(|book| case_of(&book, &other, request.target)).is_some_and(|(_, effect)| is_open(&effect)) {
         world.breach("I7", format!("{named} leaves while the contact of {other} is open"));
-    }
-}
-
-/// A person decided about an effect, having looked into its target: that is an asking too.
-pub async fn person_decided(world: &World, book: &Memory, enquiry: &EnquiryId, effect: &EffectId) {
-    let Ok(Some(case)) = book.case(enquiry).await else { return };
-    let Some((effect, _)) = case.effects.iter().find(|(other, _)| other.id == *effect) else { return };
-    let Some(target) = effect.target.strip_prefix("target-").and_then(|n| n.parse::<usize>().ok()) else { return };
-    let mut state = world.state();
-    for step in &effect.steps {
-        if state.crms[target].find(step.kind) == Find::None {
-            state.crms[target].trail(&effect.outgoing_key, step.kind).is_unknown = false;
-        }
     }
 }
