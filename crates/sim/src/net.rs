@@ -54,6 +54,8 @@ pub struct Request {
     pub body: u64,
     /// When its deadline was looked at, by the clock.
     pub checked_at: UtcMs,
+    /// That deadline.
+    pub deadline: UtcMs,
     /// What it meets.
     pub fate: Fate,
     /// When its process gives up, in ms after its send.

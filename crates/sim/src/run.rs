@@ -86,6 +86,7 @@ async fn lived(world: Arc<World>) -> Report {
     }
     end::stuck(&world, &book::dossiers(&kept).await);
     for _ in 0..ROUNDS {
+        let Some(kept) = world.state().book.clone() else { break };
         if people::open_items(&kept).await.is_empty() {
             break;
         }
@@ -93,6 +94,8 @@ async fn lived(world: Arc<World>) -> Report {
         executor.run().await;
         wait(&world, &mut executor).await;
     }
+    // A process that started meanwhile has the book now.
+    let Some(kept) = world.state().book.clone() else { return Report::default() };
     let all = book::dossiers(&kept).await;
     end::ended(&world, &all);
     end::targets(&world, &all);

@@ -77,6 +77,7 @@ impl SimTarget {
             outgoing: call.key.clone(),
             body: mix(&[of_text(&String::from_utf8_lossy(&call.rendered))]),
             checked_at,
+            deadline: call.deadline,
             fate,
             timeout_ms: self.setup().timeout_ms,
             lag: spread(self.world.fate(&[6, about]), 0, self.setup().find.lag_ms()),

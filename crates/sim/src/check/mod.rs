@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use domain::gate::{Attempt, Attempted, Effect, Find, Phase, Policy, Step, StepKind};
 use domain::identity::Key;
+use domain::time::UtcMs;
 use store::memory::Memory;
 use store::{Case, ReviewKind, Store as _};
 
@@ -73,7 +74,9 @@ pub fn at_send(world: &World, request: &Request) {
 
 /// I5: the intent of this process is in the book, and its deadline has not passed.
 fn intended(world: &World, request: &Request, step: &Step, stream: Option<&domain::ids::StreamId>, named: &str) {
-    let intent: Option<&Attempt> = step.attempts.iter().rev().find(|attempt| Some(&attempt.process) == stream);
+    let mut own = step.attempts.iter().rev().filter(|attempt| Some(&attempt.process) == stream);
+    let is_its = |attempt: &&Attempt| attempt.deadline == request.deadline || request.deadline == UtcMs(i64::MAX);
+    let intent: Option<&Attempt> = own.find(is_its);
     match intent {
         None => world.breach("I5", format!("{named} leaves without an intent in the book")),
         Some(attempt) if request.checked_at >= attempt.deadline => {
@@ -138,7 +141,8 @@ fn alone_at_contact(world: &World, request: &Request, named: &str) {
     let Some(other) = other.filter(|other| *other != request.outgoing) else { return };
     let is_open = |effect: &Effect| {
         let contact = effect.steps.iter().find(|step| step.kind == StepKind::Contact);
-        contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(Attempt::is_open))
+        let is_over = |step: &Step| step.has_passed() || matches!(step.phase, Phase::Closed { .. });
+        contact.is_some_and(|step| !is_over(step) && step.attempts.iter().any(Attempt::is_open))
     };
     if book.and_then(|book| case_of(&book, &other, request.target)).is_some_and(|(_, effect)| is_open(&effect)) {
         world.breach("I7", format!("{named} leaves while the contact of {other} is open"));
