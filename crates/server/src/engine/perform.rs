@@ -51,7 +51,7 @@ impl Engine {
             self.miss_target(&work.effect.target).await?;
             return self.yield_paused(work).await;
         };
-        if self.is_paused(&work.effect.target) {
+        if self.stays_paused(&work.effect.target).await? {
             return self.yield_paused(work).await;
         }
         let action = self.action(&work.effect.action);
@@ -253,6 +253,17 @@ impl Engine {
         let spread = i64::try_from(self.parts.entropy.draw() % 50).unwrap_or(0);
         step.phase = Phase::Planned { due: self.now().plus((waited / 2).clamp(LOCKED_MIN_MS, LOCKED_MAX_MS).saturating_add(spread)) };
         self.rest(work).await
+    }
+
+    /// Whether a target that is thought to be paused is. The book hands out nothing of one that is: what it hands out is of
+    /// one that was paused just now, or goes on by another process's word or by a commit that was said to have failed.
+    async fn stays_paused(&self, target: &str) -> Result<bool, Error> {
+        if !self.is_paused(target) {
+            return Ok(false);
+        }
+        let known = self.parts.store.targets().await?;
+        known.iter().filter(|state| state.name == target).for_each(|state| self.note_target(state));
+        Ok(self.is_paused(target))
     }
 
     /// Its target was paused after it was leased: it stays as it is, and the store hands it out once the target goes on. An
