@@ -35,6 +35,8 @@ pub struct Record {
 pub struct Trail {
     /// Requests that left their process.
     pub sends: u32,
+    /// The latest attempt that was intended.
+    pub intended: u32,
     /// A request left, its outcome was not told, and nobody has asked since.
     pub is_unknown: bool,
     /// The bytes of the first that may have reached it.

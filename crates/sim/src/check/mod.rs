@@ -120,11 +120,16 @@ fn same_bytes(world: &World, request: &Request, named: &str) {
 /// I6: where a further intent is made, somebody has asked what became of the request before it.
 pub fn at_intent(state: &mut State, effect: &Effect) {
     let Some(target) = effect.target.strip_prefix("target-").and_then(|n| n.parse::<usize>().ok()) else { return };
-    for step in effect.steps.iter().filter(|step| step.phase == Phase::Intended && step.latest() > 1) {
+    for step in effect.steps.iter().filter(|step| step.phase == Phase::Intended) {
         let crm = &mut state.crms[target];
         let (find, policy) = (crm.find(step.kind), crm.setup.policy);
-        let may_repeat = is_keyed_without_look(find) || find == Find::None && policy == Policy::AtLeastOnce;
-        if crm.trail(&effect.outgoing_key, step.kind).is_unknown && !may_repeat {
+        // Who was held before the send may send a keyed write after the look-up: that makes nothing twice.
+        let may_repeat = find.keyed_for_good() || is_keyed_without_look(find) || find == Find::None && policy == Policy::AtLeastOnce;
+        let trail = crm.trail(&effect.outgoing_key, step.kind);
+        // An intent that stands may be committed again, as it is.
+        let is_new = step.latest() > trail.intended;
+        trail.intended = step.latest();
+        if is_new && trail.is_unknown && !may_repeat {
             let named = format!("{} of {} for target {target}", step.kind.as_str(), effect.outgoing_key);
             state.breach("I6", format!("{named} is intended again, and nobody has asked what became of the last request"));
         }
