@@ -50,11 +50,15 @@ pub enum Bug {
     SentBeforeIntent,
     ModelStopsRecord,
     DoubtDoesNotHold,
+    LateAnswerTakesLease,
+    ClosedContactKeepsLock,
+    NotThereKeepsPatience,
+    PausedByHearsay,
 }
 
 impl Bug {
     /// Every mistake, with what it is.
-    pub const ALL: [(Self, &'static str); 43] = [
+    pub const ALL: [(Self, &'static str); 47] = [
         (Self::LookSkipped, "an unknown outcome is sent again without a look-up"),
         (Self::ResetNotSent, "a reset, a timeout or a 5xx counts as not sent"),
         (Self::CrashNotSent, "an attempt whose worker was lost counts as not sent"),
@@ -98,6 +102,11 @@ impl Bug {
         (Self::SentBeforeIntent, "a request leaves before its intent is durable"),
         (Self::ModelStopsRecord, "a failed qualification stops the record"),
         (Self::DoubtDoesNotHold, "a doubtful qualification does not hold a message"),
+        // These four stood in the code until the simulator found them.
+        (Self::LateAnswerTakesLease, "a late answer takes the lease from the worker that is at the effect"),
+        (Self::ClosedContactKeepsLock, "a contact step that was closed keeps its lock for good"),
+        (Self::NotThereKeepsPatience, "'not there' about what was never sent gives it up again at once"),
+        (Self::PausedByHearsay, "a process goes on believing that a target is paused, whatever the book says"),
     ];
 }
 

@@ -45,7 +45,7 @@ pub struct Trail {
     pub has_reached: bool,
     /// A read-back found it as it was written.
     pub read_same: bool,
-    /// The last look-up missed what is there.
+    /// A look-up missed what is there.
     pub missed: bool,
     /// A look-up saw more than one record.
     pub saw_two: bool,
@@ -184,10 +184,17 @@ impl Crm {
     /// Somebody copies a record, key and all.
     pub fn copy(&mut self, draw: u64, now: i64) {
         let of = crate::world::index(draw, self.records.len());
-        let Some(record) = self.records.get(of).filter(|r| matches!(r.step, StepKind::Record | StepKind::Message)).cloned() else { return };
-        if self.find(record.step) == Find::Unique {
-            return;
+        if let Some((outgoing, step)) = self.records.get(of).map(|record| (record.outgoing.clone(), record.step)) {
+            self.copy_of(&outgoing, step, now);
         }
+    }
+
+    /// Somebody copies that record, once, where its target lets them.
+    pub fn copy_of(&mut self, outgoing: &str, step: StepKind, now: i64) {
+        let is_it = |record: &&Record| record.outgoing == outgoing && record.step == step;
+        let is_copied = self.records.iter().filter(is_it).any(|record| record.foreign);
+        let record = self.records.iter().find(is_it).filter(|r| matches!(r.step, StepKind::Record | StepKind::Message));
+        let Some(record) = record.filter(|_| !is_copied && self.find(step) != Find::Unique).cloned() else { return };
         self.serial += 1;
         let id = format!("{}-{}", self.name, self.serial);
         self.records.push(Record { id, at: now, foreign: true, ..record });

@@ -18,7 +18,7 @@ use store::{
 };
 
 use crate::chance::spread;
-use crate::check::at_intent;
+use crate::check::at_commit;
 use crate::plan::AtCall;
 use crate::world::{Life, World};
 
@@ -122,7 +122,7 @@ impl Door {
         let effects: Vec<Effect> = step.effects.iter().filter(is_workers).map(|change| change.effect.clone()).collect();
         self.book.commit(step).await?;
         let mut state = self.world.state();
-        effects.iter().for_each(|effect| at_intent(&mut state, effect));
+        effects.iter().for_each(|effect| at_commit(&mut state, effect));
         changed.into_iter().for_each(|(id, version, fence)| state.committed(&id, version, fence));
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::happen;
 use crate::world::{Spawned, World, index};
 
 /// More polls than this, and the run is taken to go round in circles.
-const POLLS_MAX: u64 = 300_000;
+const POLLS_MAX: u64 = 2_000_000;
 
 struct Flag(AtomicBool);
 

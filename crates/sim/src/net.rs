@@ -145,6 +145,9 @@ impl World {
         let now = state.now;
         let write = Write { step: request.step, key: &request.key, outgoing: &request.outgoing, body: request.body, lag: request.lag };
         let took = state.crms[request.target].take(write, now);
+        if !state.is_calm && self.fate(&[21, request.body, u64::from(request.step == StepKind::Record)]) % 1_000 < self.plan.fates.twin {
+            state.crms[request.target].copy_of(&request.outgoing, request.step, now);
+        }
         state.tell(|| format!("{} of {} takes effect in target {}: {took:?}", request.step.as_str(), request.outgoing, request.target));
         let outcome = match (&request.fate, took) {
             (Fate::Plain | Fate::Slow(_), Took::Id(id)) => Outcome::Applied(id),

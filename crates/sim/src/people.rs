@@ -111,7 +111,8 @@ async fn of_effect(world: &Arc<World>, book: &Memory, item: &Review, draw: u64, 
                 Decision::Dismiss("refused".to_owned())
             }
         }
-        (_, Some(_)) if looks && draw.is_multiple_of(4) && !is_last => Decision::NotThere,
+        // People err. Where the target can be asked, that must do no harm.
+        (_, Some(_)) if looks && draw.is_multiple_of(2) && !is_last => Decision::NotThere,
         (_, Some(id)) if draw.is_multiple_of(3) || !looks || is_last => Decision::ItIs(id.clone()),
         (_, Some(_)) => Decision::Again,
         (_, None) if draw.is_multiple_of(7) => Decision::Dismiss("not wanted".to_owned()),

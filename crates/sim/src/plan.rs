@@ -174,6 +174,8 @@ pub struct Fates {
     pub read: u64,
     /// A record is another one than was written.
     pub edited: u64,
+    /// Somebody copies a record as it comes to stand, key and all.
+    pub twin: u64,
     /// The model fails, or answers garbage.
     pub model: u64,
     /// A sender hangs up before it is answered.
@@ -182,11 +184,22 @@ pub struct Fates {
 
 impl Fates {
     /// Nothing happens to any call.
-    pub const NONE: Self =
-        Self { store_slow: 0, store_fails: 0, store_lies: 0, crash: 0, write: 0, look: 0, read: 0, edited: 0, model: 0, hang_up: 0 };
+    pub const NONE: Self = Self {
+        store_slow: 0,
+        store_fails: 0,
+        store_lies: 0,
+        crash: 0,
+        write: 0,
+        look: 0,
+        read: 0,
+        edited: 0,
+        twin: 0,
+        model: 0,
+        hang_up: 0,
+    };
 
     /// Each kind by its name, for cutting them down one by one.
-    pub fn kinds(&mut self) -> [(&'static str, &mut u64); 10] {
+    pub fn kinds(&mut self) -> [(&'static str, &mut u64); 11] {
         [
             ("slow store", &mut self.store_slow),
             ("failing store", &mut self.store_fails),
@@ -196,6 +209,7 @@ impl Fates {
             ("failing look-ups", &mut self.look),
             ("failing read-backs", &mut self.read),
             ("edited records", &mut self.edited),
+            ("copied records", &mut self.twin),
             ("failing model", &mut self.model),
             ("senders that hang up", &mut self.hang_up),
         ]

@@ -1,6 +1,7 @@
 //! One run: a plan's world, lived to its end, calmed, worked off by people, and checked.
 
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, Once};
 
 use crate::check::{Breach, book, end, identity};
 use crate::crm::Crm;
@@ -40,15 +41,35 @@ pub struct Report {
     pub trace: Vec<String>,
 }
 
+thread_local! {
+    /// What panicked in the run that this thread is at; `None`: it is at none.
+    static PANICS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Hears of every panic, also of those that a task keeps to itself.
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let is_ours = PANICS.with_borrow_mut(|panics| panics.as_mut().map(|panics| panics.push(panic.to_string())).is_some());
+            if !is_ours {
+                before(panic);
+            }
+        }));
+    });
+}
+
 /// Runs a plan. What panics in the product is a breach too.
 pub fn run(plan: &Plan, traced: bool) -> Report {
+    listen();
+    PANICS.set(Some(Vec::new()));
     let world = World::new(plan.clone(), traced);
     let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| live(&world)));
-    let mut report = lived.unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-        world.breach("I0", format!("an assertion of the product failed: {}", words.unwrap_or_default()));
-        Report::default()
-    });
+    for words in PANICS.take().unwrap_or_default() {
+        world.breach("I0", format!("an assertion failed: {}", words.replace('\n', " ")));
+    }
+    let mut report = lived.unwrap_or_default();
     let mut state = world.state();
     report.breaches = std::mem::take(&mut state.breaches);
     report.trace = state.trace.take().unwrap_or_default();

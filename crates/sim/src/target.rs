@@ -128,9 +128,9 @@ impl SimTarget {
             let mut ids: Vec<String> = state.crms[self.target].seen(call.step, &key, now, flaps).iter().map(|r| r.id.clone()).collect();
             let is_index = state.crms[self.target].find(call.step).lag_ms() > 0;
             let trail = state.crms[self.target].trail(&call.key, call.step);
-            // An index may miss what is there, though not twice running.
-            trail.missed = is_index && !trail.missed && strikes;
-            if trail.missed {
+            // An index may miss what is there, once.
+            if is_index && !trail.missed && strikes && !ids.is_empty() {
+                trail.missed = true;
                 ids.clear();
             }
             trail.is_unknown = false;

@@ -86,7 +86,9 @@ impl Work {
 pub(super) fn contact_is_open(effect: &Effect) -> bool {
     let contact = effect.steps.iter().find(|step| step.kind == StepKind::Contact);
     let is_over = |step: &Step| {
-        planted::is(Bug::ContactLockDropped) || step.has_passed() || matches!(step.phase, Phase::Closed { .. } | Phase::AtMostOnce)
+        planted::is(Bug::ContactLockDropped)
+            || step.has_passed()
+            || matches!(step.phase, Phase::Closed { .. } | Phase::AtMostOnce) && !planted::is(Bug::ClosedContactKeepsLock)
     };
     contact.is_some_and(|step| !is_over(step) && step.attempts.iter().any(Attempt::is_open))
 }

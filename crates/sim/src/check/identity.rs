@@ -38,6 +38,10 @@ pub async fn check(world: &World, book: &Memory, all: &[Dossier]) {
             _ => world.breach("I1", format!("{named} was answered {}", ack.delivery.verdict.as_str())),
         }
     }
+    let answered: BTreeSet<usize> = acks.iter().map(|ack| ack.sent).collect();
+    for n in (0..world.plan.sent.len()).filter(|n| !answered.contains(n)) {
+        world.breach("I1", format!("delivery {n} of event {} was never answered, however often it was sent", world.plan.sent[n].event));
+    }
     for (event, found) in &carried {
         if found.len() > 1 {
             world.breach("I2", format!("event {event:?} is {} enquiries", found.len()));

@@ -117,10 +117,18 @@ fn same_bytes(world: &World, request: &Request, named: &str) {
     }
 }
 
-/// I6: where a further intent is made, somebody has asked what became of the request before it.
-pub fn at_intent(state: &mut State, effect: &Effect) {
+/// I6: where a further intent is made, somebody has asked what became of the request before it; and a refusal speaks only for
+/// its own attempt.
+pub fn at_commit(state: &mut State, effect: &Effect) {
     let Some(target) = effect.target.strip_prefix("target-").and_then(|n| n.parse::<usize>().ok()) else { return };
-    for step in effect.steps.iter().filter(|step| step.phase == Phase::Intended) {
+    for step in &effect.steps {
+        if matches!(step.phase, Phase::Refused { .. }) && step.attempts.iter().any(Attempt::is_open) {
+            let named = format!("{} of {} for target {target}", step.kind.as_str(), effect.outgoing_key);
+            state.breach("I6", format!("{named} is refused, and an earlier attempt is open"));
+        }
+        if step.phase != Phase::Intended {
+            continue;
+        }
         let crm = &mut state.crms[target];
         let (find, policy) = (crm.find(step.kind), crm.setup.policy);
         // Who was held before the send may send a keyed write after the look-up: that makes nothing twice.

@@ -20,7 +20,7 @@ pub fn plan(seed: u64, events: u32) -> Plan {
     let spread_ms = chance.pick(&[HOUR, DAY, 7 * DAY, 21 * DAY]);
     let sent = deliveries(&mut chance, events, spread_ms);
     let faults = faults(&mut chance, &setup, spread_ms, events);
-    Plan { seed, fates: fates(&mut chance), setup, sent, faults, at_calls: Vec::new() }
+    Plan { seed, fates: fates(&mut chance, &setup), setup, sent, faults, at_calls: Vec::new() }
 }
 
 /// Every find class, with or without a look-up where both exist.
@@ -110,7 +110,7 @@ fn copies(chance: &mut Chance) -> u64 {
     if chance.permille(500) { 0 } else { chance.pick(&[1, 1, 1, 2, 3, 6]) }
 }
 
-fn fates(chance: &mut Chance) -> Fates {
+fn fates(chance: &mut Chance, setup: &Setup) -> Fates {
     let mut some = |of: &[u64]| chance.pick(of);
     Fates {
         store_slow: some(&[0, 100, 300, 600]),
@@ -118,9 +118,11 @@ fn fates(chance: &mut Chance) -> Fates {
         store_lies: some(&[0, 0, 5, 50]),
         crash: some(&[0, 0, 2, 10]),
         write: some(&[0, 100, 300, 600]),
-        look: some(&[0, 50, 300]),
+        // A contact that cannot be looked up keeps others of its address waiting for days, poll by poll.
+        look: some(if setup.targets.iter().any(|target| target.contacts) { &[0, 50, 300] } else { &[0, 50, 300, 900] }),
         read: some(&[0, 50, 200]),
         edited: some(&[0, 0, 20]),
+        twin: some(&[0, 0, 0, 60]),
         model: some(&[0, 100, 500]),
         hang_up: some(&[0, 50]),
     }
@@ -156,6 +158,8 @@ fn faults(chance: &mut Chance, setup: &Setup, spread_ms: i64, events: u32) -> Ve
     if chance.permille(300) {
         faults.push((chance.between(0, spread_ms), Fault::RuleChange));
     }
+    // Somebody looks at the queue every day.
+    faults.extend((1..=spread_ms / DAY).map(|day| (day * DAY, Fault::Review)));
     for _ in 0..chance.below(6) {
         faults.push((chance.between(0, spread_ms + DAY), Fault::Review));
     }

@@ -20,7 +20,9 @@ impl Ctx<'_> {
         let mut next = step.clone();
         next.allowed += u32::from(step.reached() >= self.rules.attempts_max.saturating_add(step.allowed));
         // Patience begins anew, or what was never sent for too long would be given up again at once.
-        next.planned_at = self.now;
+        if !planted::is(Bug::NotThereKeepsPatience) {
+            next.planned_at = self.now;
+        }
         if self.rules.find.looks() && !planted::is(Bug::NotThereWithoutLook) {
             next.phase = Phase::unknown(self.now);
             return Moved::To(next, Next::LookUp);
