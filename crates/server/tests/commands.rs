@@ -264,6 +264,34 @@ async fn a_delivery_that_came_again_is_no_longer_told_of() {
     run(&dir.0, &["deliveries", "--state", "quarantined"]).well().says(&[id, "came again as"]);
 }
 
+/// Of a batch, too, exit code 0 says that all of it is read.
+#[tokio::test]
+async fn a_batch_of_which_an_item_is_still_quarantined_is_no_success() {
+    let strict = "[[source]]\nname = \"web\"\nitems = \"/*\"\nidentity = { time = \"/at\" }\nmap = { \"contact.email\" = \"/email\" }\n";
+    let world = world(strict).await;
+    let item = |at: &str| format!(r#"{{"at":"{at}","email":"avery@example.com"}}"#);
+    let body = format!("[{},{},{}]", item("2026-03-02T09:15:04Z"), item("2026-03-02 11:15:04"), item("no time"));
+    let kept = world.post("web", &body).await;
+    let verdicts: Vec<_> = kept["items"].as_array().unwrap().iter().map(|item| item["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["accepted", "quarantined", "quarantined"]);
+    let dir = leave(world);
+    let still = |id: &str, says: &[&str]| {
+        let ran = run(&dir.0, &["replay", id]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
+        ran.says(says);
+        ran.out
+    };
+    let id = kept["delivery"].as_str().unwrap();
+    let out = still(id, &["2 of 3 items are still quarantined", "replay dlv_"]);
+    assert!(!out.contains("The work itself"), "there is none: {out}");
+    let mended = strict.replace("\nidentity", "\ntimezone = \"Europe/Berlin\"\nidentity");
+    std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, &mended)).unwrap();
+    run(&dir.0, &["identity", "accept", "web"]).well();
+    still(id, &["accepted, web:time:", "1 of 3 items are still quarantined", "The work itself"]);
+    let json = run(&dir.0, &["replay", id, "--json"]);
+    assert_eq!((json.code, json.json()["answer"]["items"].as_array().unwrap().len()), (1, 3));
+}
+
 #[tokio::test]
 async fn what_was_refused_is_listed_apart() {
     let closed =
@@ -425,6 +453,38 @@ async fn a_target_is_paused_with_a_reason_and_resumed() {
     let unknown = run(&dir.0, &["pause", "crn"]);
     assert_eq!(unknown.code, 2);
     unknown.says(&["no target 'crn'", "crm, mail"]);
+}
+
+/// All that is left of the book is its log: no command may have it thrown away, and each says what lies there.
+#[test]
+fn i1_no_command_opens_a_book_of_which_only_the_log_is_there() {
+    let dir = Dir::new();
+    std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, WEAK)).unwrap();
+    let (book, log) = (dir.0.join("book.db"), dir.0.join("book.db-wal"));
+    std::fs::write(&log, "what a crash left").unwrap();
+    let commands: [&[&str]; 10] = [
+        &["enquiries"],
+        &["deliveries"],
+        &["show", "lead_77"],
+        &["review"],
+        &["targets"],
+        &["evidence", "verify"],
+        &["replay", "lead_77"],
+        &["pause", "crm"],
+        &["identity", "accept", "form"],
+        &["serve"],
+    ];
+    for _ in ["no file", "an empty one"] {
+        for command in commands {
+            let ran = run(&dir.0, command);
+            assert_eq!(ran.code, 2, "{command:?}: {}", ran.out);
+            ran.says(&["book.db is missing or empty, and its log (-wal) is there"]);
+            assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left", "{command:?}");
+        }
+        std::fs::write(&book, "").unwrap();
+    }
+    run(&dir.0, &["config", "check"]).well();
+    assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left");
 }
 
 #[test]

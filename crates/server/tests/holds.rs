@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use server::engine::Decision;
 use store::{Review, ReviewKind};
 use world::crm::{self, Act, Crm};
-use world::{HOUR, World};
+use world::{DESK, HOUR, World};
 
 fn lead(id: &str, message: &str) -> String {
     json!({"submission_id": id, "email": "avery@example.com", "message": message}).to_string()
@@ -27,28 +27,6 @@ async fn decide(world: &World, item: &Review, decision: Decision) {
     world.app.engine.decide(item.id.as_str(), &decision, "anna").await.unwrap();
     world.work_for(HOUR).await;
 }
-
-const DESK: &str = r#"
-[[source]]
-name = "web"
-auth = { scheme = "none" }
-identity = { submission = "/submission_id" }
-map = { "contact.email" = "/email", message = "/message" }
-[[target]]
-name = "crm"
-kind = "desk"
-[[target]]
-name = "mail"
-kind = "outbox"
-from = "desk@example.com"
-[[action]]
-name = "deal"
-target = "crm"
-[[action]]
-name = "follow-up"
-target = "mail"
-after = ["deal"]
-"#;
 
 #[tokio::test]
 async fn clearing_a_hold_lets_nothing_go_that_the_condition_excludes() {

@@ -233,6 +233,24 @@ fn nothing_that_is_there_is_overwritten_unasked() {
     assert!(!dir.0.join("new dir/other.toml").exists());
 }
 
+/// Whose configuration lies elsewhere has its secrets beside it, and types what is printed.
+#[test]
+fn the_secrets_stand_beside_the_configuration() {
+    for (config, file) in [("conf/own.toml", "conf/oncebook.env"), ("'new dir/own.toml'", "'new dir/oncebook.env'")] {
+        let dir = Dir::new();
+        let said = sh(&dir.0, &format!("oncebook --config {config} init --auth bearer --json")).json();
+        let (secrets, check) = (lines(&said["next"]["secrets"]), said["next"]["check"].as_str().unwrap());
+        assert!(secrets.ends_with(&format!("\n. {file}")), "{secrets}");
+        sh(&dir.0, &format!("{secrets}\n{check}")).well();
+        sh(&dir.0, &format!(". ./{file}\n{check}")).well();
+        let beside = dir.0.join(file.trim_matches('\''));
+        assert_eq!(std::fs::metadata(beside).unwrap().permissions().mode() & 0o077, 0, "its owner's alone");
+        assert!(!dir.0.join("oncebook.env").exists());
+        let text = sh(&dir.0, &format!("oncebook --config {config} init --auth bearer --force")).well();
+        assert!(text.contains(&format!("only the last line, `. {file}`")), "{text}");
+    }
+}
+
 #[test]
 fn printed_it_stands_alone_and_nothing_is_written() {
     let dir = Dir::new();

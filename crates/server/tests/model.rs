@@ -20,33 +20,11 @@ use store::{Review, ReviewKind};
 use tokio::sync::Notify;
 use world::crm::{self, Crm};
 use world::model::{self, Model, Say};
-use world::{BEGIN, DAY, Dir, HOUR, World};
+use world::{BEGIN, DAY, DESK, Dir, HOUR, World};
 
 const KEY: &str = "web:submission:1";
 /// Has what the good answers name: an address, a number, an amount.
 const MESSAGE: &str = "We need 40 chairs, at most 5.000 EUR. Call +33 6 12 34 56 78 or write to avery.sample@example.com.";
-
-const DESK: &str = r#"
-[[source]]
-name = "web"
-auth = { scheme = "none" }
-identity = { submission = "/submission_id" }
-map = { "contact.email" = "/email", message = "/message", subject = "/subject" }
-[[target]]
-name = "crm"
-kind = "desk"
-[[target]]
-name = "mail"
-kind = "outbox"
-from = "desk@example.com"
-[[action]]
-name = "deal"
-target = "crm"
-[[action]]
-name = "follow-up"
-target = "mail"
-after = ["deal"]
-"#;
 
 fn body(message: &str) -> String {
     json!({"submission_id": "1", "email": "avery@example.com", "message": message}).to_string()
@@ -221,6 +199,37 @@ async fn however_a_try_fails_the_record_is_written_and_the_answer_kept() {
                 None => assert_eq!(entry.blobs.len(), 0, "{name}: there was no answer"),
             }
         }
+    }
+}
+
+/// Whoever runs it finds in the log which server failed and whether it is tried again; and in the book that there is no result.
+#[tokio::test]
+async fn every_try_in_vain_is_said_where_people_look() {
+    let model = Model::open(vec![], Say::Status(500, "", "oops".to_owned())).await;
+    let server = world::process::Process::start_logged(&format!("{DESK}{}", model.config("backoff = \"1ms\""))).await;
+    server.post("web", &body(MESSAGE)).await;
+    let dossier = server.until(KEY, "review").await;
+    assert!(dossier["enquiry"]["qualification"].is_null() && dossier["arrival_to_result_ms"].is_i64());
+    let console = server.send("GET", &format!("/console/enquiries/{KEY}"), None).await.text().await.unwrap();
+    assert!(console.contains("no result: tried 3 times"), "{console}");
+    let shown = std::process::Command::new(world::process::binary())
+        .arg("--config")
+        .arg(server.dir.0.join("oncebook.toml"))
+        .args(["show", KEY])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("no structured result (3 tries in vain, the last after ") && !shown.contains("structured result after"),
+        "{shown}"
+    );
+    let (log, _dir) = server.end().await;
+    for attempt in 1..=3 {
+        let says = |line: &&str| {
+            let parts = [&format!("asked=\"http://{}/v1\"", model.address), &format!("attempt={attempt} of=3"), "could not be qualified"];
+            parts.iter().all(|part| line.contains(*part))
+        };
+        assert_eq!(log.lines().filter(says).count(), 1, "try {attempt}: {log}");
     }
 }
 

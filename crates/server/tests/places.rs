@@ -5,24 +5,8 @@ mod world;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use world::DESK;
 use world::process::Process;
-
-const DESK: &str = r#"
-[[source]]
-name = "web"
-kind = "generic"
-auth = { scheme = "none" }
-identity = { submission = "/submission_id" }
-map = { "contact.email" = "/email", message = "/message" }
-
-[[target]]
-name = "crm"
-kind = "desk"
-
-[[action]]
-name = "deal"
-target = "crm"
-"#;
 
 fn lead(id: &str) -> String {
     json!({"submission_id": id, "email": format!("{id}@example.com"), "message": format!("enquiry {id}")}).to_string()

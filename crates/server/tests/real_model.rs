@@ -17,29 +17,7 @@ use std::time::{Duration, Instant};
 
 use domain::enquiry::Qualification;
 use serde_json::{Value, json};
-use world::{HOUR, World, model};
-
-const DESK: &str = r#"
-[[source]]
-name = "web"
-auth = { scheme = "none" }
-identity = { submission = "/submission_id" }
-map = { "contact.email" = "/email", message = "/message" }
-[[target]]
-name = "crm"
-kind = "desk"
-[[target]]
-name = "mail"
-kind = "outbox"
-from = "desk@example.com"
-[[action]]
-name = "deal"
-target = "crm"
-[[action]]
-name = "follow-up"
-target = "mail"
-after = ["deal"]
-"#;
+use world::{DESK, HOUR, World, model};
 
 const ENQUIRIES: [&str; 4] = [
     "We need a quote for 40 office chairs by May. Our budget is 5.000 EUR. Call +33 6 12 34 56 78.",

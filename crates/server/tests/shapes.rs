@@ -13,6 +13,7 @@ use domain::identity::Doubt;
 use serde_json::{Value, json};
 use server::engine::Decision;
 use store::{Dossier, ReviewKind};
+use world::sent::{FORM, JSON};
 use world::{HOUR, World};
 
 const SOURCE: &str = r#"
@@ -29,26 +30,16 @@ name = "deal"
 target = "crm"
 "#;
 
-const JSON: &str = "application/json";
-const FORM: &str = "application/x-www-form-urlencoded";
-
 async fn world() -> World {
     World::with(SOURCE).await
 }
 
 async fn send(world: &World, content_type: &str, body: &[u8]) -> Value {
-    world.deliver("web", &[("content-type", content_type)], body).await
+    world.send("web", content_type, body).await
 }
 
-/// Sends it twice; the dossier of the one enquiry that it is.
 async fn entered(world: &World, content_type: &str, body: &[u8]) -> Dossier {
-    let first = send(world, content_type, body).await;
-    assert!(first["verdict"] == "accepted" || first["verdict"] == "look_alike", "{first}");
-    assert_eq!(send(world, content_type, body).await["verdict"], "redelivery");
-    let dossier = world.dossier(first["key"].as_str().unwrap()).await;
-    let kept = world.app.store.delivery(first["delivery"].as_str().unwrap()).await.unwrap().unwrap();
-    assert_eq!(kept.body.unwrap().bytes, body, "the raw body is kept as it came");
-    dossier
+    world.entered("web", content_type, body).await
 }
 
 /// Sends it; why it is set aside. The body is kept whole, and a person can have it read again.

@@ -117,12 +117,15 @@ impl Door {
     }
 
     async fn committed(&self, step: Step) -> Result<(), Error> {
-        let changed = changed(&step);
+        let (changed, is_silent) = (changed(&step), step.entries.is_empty());
         let is_workers = |change: &&EffectChange| change.fence.is_some() || change.version.is_none();
         let effects: Vec<Effect> = step.effects.iter().filter(is_workers).map(|change| change.effect.clone()).collect();
         self.book.commit(step).await?;
         let mut state = self.world.state();
         effects.iter().for_each(|effect| at_commit(&mut state, effect));
+        if is_silent {
+            effects.iter().for_each(|effect| state.committed_silently(effect.id.as_str()));
+        }
         changed.into_iter().for_each(|(id, version, fence)| state.committed(&id, version, fence));
         Ok(())
     }

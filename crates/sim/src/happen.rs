@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::time::UtcMs;
 use server::engine::Refused;
 
 use crate::people;
 use crate::plan::Fault;
 use crate::sender;
-use crate::world::{Happening, World};
+use crate::world::{Happening, World, index};
 
 /// One event.
 pub fn happen(world: &Arc<World>, what: Happening) {
@@ -89,27 +88,21 @@ fn strike(world: &Arc<World>, fault: Fault) {
     }
 }
 
-/// A person pauses a target, or lets it go on: every process is told.
+/// A person pauses a target, or lets it go on, at whichever process they reach. The others learn of it from the book.
 pub async fn set_paused(world: Arc<World>, target: usize, why: Option<String>) {
-    let count = world.plan.setup.nodes;
-    for node in 0..count {
-        for _ in 0..20 {
-            let engine = world.state().nodes[node].engine.clone();
-            let Some(engine) = engine else {
-                world.wait(None, 1_000).await;
-                continue;
-            };
-            let done = sender::patiently(&world, engine.set_paused(&format!("target-{target}"), why.clone(), "anna")).await;
-            match done {
+    for nth in 0..40 {
+        let engine = {
+            let state = world.state();
+            let engines: Vec<_> = state.nodes.iter().filter_map(|node| node.engine.as_ref()).collect();
+            engines.get(index(world.fate(&[22, nth]), engines.len())).map(|engine| Arc::clone(engine))
+        };
+        if let Some(engine) = engine {
+            match sender::patiently(&world, engine.set_paused(&format!("target-{target}"), why.clone(), "anna")).await {
                 Some(Ok(()) | Err(Refused::Unknown(_) | Refused::DoesNotFit(_))) => break,
-                Some(Err(Refused::Store(_))) | None => world.wait(None, 1_000).await,
+                Some(Err(Refused::Store(_))) | None => {}
             }
         }
+        world.wait(None, 1_000).await;
     }
     world.kick();
-}
-
-/// The instant so many ms from now, for waits that nobody's life bounds.
-pub fn later(world: &World, ms: i64) -> UtcMs {
-    world.now().plus(ms)
 }

@@ -13,7 +13,7 @@ use server::intake::{Intake, Place, Room, Worker};
 use server::stops::Stops;
 use store::memory::Memory;
 use store::{Lease, Store};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::chance::mix;
@@ -86,7 +86,8 @@ async fn begin(world: Arc<World>, of: Life, store: Arc<dyn Store>) {
         worker: Some(Arc::new(Arriving { world: Arc::clone(&world), of, engine: Arc::clone(&engine) })),
         entering: TaskTracker::new(),
         room: Room::of(1 << 20),
-        large: Semaphore::new(1),
+        strangers: Room::of(1 << 20),
+        large: Room::turns(),
     };
     {
         let mut state = world.state();

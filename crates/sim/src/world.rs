@@ -25,6 +25,10 @@ use crate::plan::{AtCall, Fault, Plan};
 /// The instant at which every run begins.
 pub const BEGIN: i64 = 1_772_442_000_000;
 
+/// How often a thing may be put back in a second with nothing said of it. A contact that another effect is at is tried again
+/// after 20 ms at first, and ever later.
+const SILENT_MAX: u32 = 60;
+
 /// One life of a process: which place, and which start in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Life {
@@ -123,6 +127,8 @@ pub struct State {
     pub rule_changed: bool,
     /// The highest fence that a thing was leased under, and its version, as the door saw them.
     pub held: BTreeMap<String, (u64, u64)>,
+    /// Since when a thing was put back with nothing said of it, and how often.
+    silent: BTreeMap<String, (i64, u32)>,
     /// Which words targets render.
     pub wording: u32,
     /// Deliveries that are being entered.
@@ -257,6 +263,19 @@ impl State {
         }
         if fence.is_some_and(|fence| fence < latest_fence) {
             self.breach("I5", format!("a commit of {id} under the fence {fence:?} was taken after {latest_fence}"));
+        }
+    }
+
+    /// A thing was put back with nothing to say of it. Many times in one second is a circle that nobody sees (I10).
+    pub fn committed_silently(&mut self, id: &str) {
+        let now = self.now;
+        let (since, times) = self.silent.entry(id.to_owned()).or_insert((now, 0));
+        if now - *since > 1_000 {
+            (*since, *times) = (now, 0);
+        }
+        *times += 1;
+        if *times == SILENT_MAX {
+            self.breach("I10", format!("{id} was taken up and put back {SILENT_MAX} times in a second"));
         }
     }
 

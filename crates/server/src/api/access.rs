@@ -17,6 +17,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use subtle::ConstantTimeEq as _;
 
 use super::problem::{Problem, problem};
+use super::whole::{self, await_body};
 use crate::config::Secret;
 use crate::views::Viewer;
 
@@ -76,7 +77,8 @@ impl Access {
 
 /// The router behind this access: API and console alike. Whoever comes in is in the request's extensions, as [`Viewer`].
 pub fn guard(router: Router, access: Access) -> Router {
-    router.layer(middleware::from_fn_with_state(access, enter))
+    // Of a request that is not let in no body is awaited.
+    router.layer(middleware::from_fn_with_state(whole::places(), await_body)).layer(middleware::from_fn_with_state(access, enter))
 }
 
 async fn enter(State(access): State<Access>, mut request: Request, next: Next) -> Response {

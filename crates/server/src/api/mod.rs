@@ -8,6 +8,8 @@ mod operate;
 mod params;
 pub mod problem;
 mod read;
+mod turns;
+mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,7 @@ use serde_json::{Value, json};
 
 pub use access::{Access, Bearer, guard};
 pub use problem::{Problem, no_route, other_method, problem};
+pub use turns::{Turns, in_turn};
 
 use crate::engine::Engine;
 use crate::views::{DeskBook, Reader, Redeliver, TargetSetup};
@@ -48,15 +51,17 @@ pub struct ApiState {
     pub sources: Vec<String>,
     /// Who may come in.
     pub access: Access,
+    /// How many at once.
+    pub turns: Turns,
 }
 
 /// How a handler gets at it.
 type Api = State<Arc<ApiState>>;
 
-/// The routes `/api/v1/…`, behind access, and `/healthz` and `/readyz`, open. Sets no fallback outside `/api/v1`, so that
+/// The routes `/api/v1/…`, behind access and in turn, and `/healthz` and `/readyz`, open. Sets no fallback outside `/api/v1`, so that
 /// it can be merged with others; [`no_route`] is meant for the whole.
 pub fn router(state: ApiState) -> Router {
-    let (access, reader) = (state.access.clone(), state.reader.clone());
+    let (access, turns, reader) = (state.access.clone(), state.turns.clone(), state.reader.clone());
     let v1 = Router::new()
         .route("/enquiries", get(read::enquiries))
         .route("/enquiries/{name}", get(read::enquiry))
@@ -77,7 +82,7 @@ pub fn router(state: ApiState) -> Router {
         .method_not_allowed_fallback(other_method)
         .layer(DefaultBodyLimit::max(BODY_MAX))
         .with_state(Arc::new(state));
-    Router::new().nest("/api/v1", guard(v1, access)).merge(probes(reader))
+    Router::new().nest("/api/v1", guard(in_turn(v1, turns), access)).merge(probes(reader))
 }
 
 /// The probes: whether the process lives, and whether the book can take a write.

@@ -12,7 +12,7 @@ use http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use super::problem::{Problem, problem};
-use crate::views::Query;
+use crate::views::{Query, state_called};
 
 /// How long a page is unless asked otherwise.
 const LIMIT: usize = 50;
@@ -55,12 +55,11 @@ impl Asked {
     }
 
     /// The page of a list whose records are in these states.
-    pub(super) fn page(mut self, states: &[&str]) -> Result<Query, Problem> {
+    pub(super) fn page(mut self, states: &[&'static str]) -> Result<Query, Problem> {
         let (cursor, limit) = (self.take("cursor"), self.limit()?);
-        let (source, state, enquiry) = (self.take("source"), self.take("state"), self.take("enquiry"));
-        if state.as_ref().is_some_and(|state| !states.contains(&state.as_str())) {
-            return Err(Problem::bad_parameter(format!("state is one of {}", states.join(", "))));
-        }
+        let (source, enquiry) = (self.take("source"), self.take("enquiry"));
+        let none = || Problem::bad_parameter(format!("state is one of {}", states.join(", ")));
+        let state = self.take("state").map(|name| state_called(&name, states).map(str::to_owned).ok_or_else(none)).transpose()?;
         if enquiry.as_ref().is_some_and(|id| domain::ids::EnquiryId::parse(id).is_none()) {
             return Err(Problem::bad_parameter("enquiry takes an enquiry's id; /enquiries/{name} finds it by any other name"));
         }

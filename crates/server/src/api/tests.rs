@@ -3,6 +3,7 @@
 mod acting;
 mod engine;
 mod reading;
+mod turns;
 
 use std::sync::Arc;
 
@@ -61,6 +62,10 @@ impl App {
     }
 
     async fn start_with(desk: Option<Arc<dyn DeskBook>>) -> Self {
+        Self::start_as(desk, Turns::new(Arc::new(Still), 4)).await
+    }
+
+    async fn start_as(desk: Option<Arc<dyn DeskBook>>, turns: Turns) -> Self {
         let book = Book::open();
         let engine = engine::over(&book).await;
         let target = TargetSetup { name: "crm".to_owned(), kind: "http".to_owned(), mode: "live".to_owned() };
@@ -73,6 +78,7 @@ impl App {
             targets: vec![target],
             sources: vec!["web".to_owned()],
             access: Access::new(true, Vec::new()),
+            turns,
         });
         Self { book, engine, router }
     }

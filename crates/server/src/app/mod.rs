@@ -1,18 +1,19 @@
 //! The composition root: from a configuration to a running server. The only module, beside `cli`, that sees all others.
 //!
-//! `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
+//! `ready` makes and checks everything before the book is opened; `sources` and `targets` turn configuration into what intake and engine take; `serve` listens; `ports` lets the API reach
 //! the desk and the intake without knowing them.
 
 mod door;
 mod model;
 mod ports;
+mod ready;
 mod rules;
 mod serve;
 mod sources;
 mod targets;
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,11 +21,12 @@ use domain::gate::Policy;
 use domain::ids::StreamId;
 use domain::time::{Clock, Entropy};
 use store::Store;
-use store::sqlite::{Options, Sqlite};
-use tokio::sync::{Notify, Semaphore};
+use store::sqlite::{Locked, Options, Sqlite};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::ports::target_setups;
+use self::ready::Made;
 use crate::api::Bearer;
 use crate::config::{Action, Config, ConfigError, Mode, OnReview, OnUnknown, Problem, Secret, SecretRef, StoreUrl};
 use crate::effects::Target;
@@ -33,8 +35,9 @@ use crate::engine::{self, Conditions, Engine, Parts, Settings};
 use crate::intake::{Intake, Room};
 use crate::stops::Stops;
 
+pub use ready::Ready;
 pub use rules::accept_rule;
-pub use serve::{ADDRESS_FILE, Served};
+pub use serve::{ADDRESS_FILE, Served, listen};
 
 /// The environment, as a closure that the front door makes.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -103,30 +106,27 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the book and puts everything together over it.
+    /// Checks everything, then opens the book and puts it all together over it.
     pub async fn open(config: Config, outside: Outside) -> Result<Self, StartError> {
-        let store: Arc<dyn Store> = Arc::new(open_book(&config, &outside)?);
-        Self::over(config, outside, store).await
+        Ready::check(config, outside).await?.open().await
     }
 
     /// Puts everything together over a book that is open.
     pub async fn over(config: Config, outside: Outside, store: Arc<dyn Store>) -> Result<Self, StartError> {
-        let Outside { clock, entropy, env, stops } = outside;
+        let made = Made::of(&config, &outside)?;
+        Self::of(config, outside, made, store).await
+    }
+
+    async fn of(config: Config, outside: Outside, made: Made, store: Arc<dyn Store>) -> Result<Self, StartError> {
+        let Outside { clock, entropy, stops, .. } = outside;
+        let Made { mut sources, targets, conditions, bearers, qualifier, data_dir } = made;
         let wake = Arc::new(Notify::new());
-        let data_dir = hold(&config.server.data_dir)?;
-        let mut wrong = Vec::new();
-        let mut sources = sources::setups(&config, &*env, &mut wrong);
-        let made = targets::make(&config, &clock, &env, &stops, &mut wrong);
-        let conditions = conditions(&config, &mut wrong);
-        let bearers = serve::bearers(&config, &*env, &mut wrong);
-        let qualifier = model::qualifier(&config, &clock, &*env, &mut wrong);
-        let (Some(conditions), true) = (conditions, wrong.is_empty()) else { return Err(StartError::Unusable(wrong)) };
         rules::settle(&config, &*store, &*clock, &mut sources).await?;
         let parts = Parts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
             entropy: Arc::clone(&entropy),
-            targets: made.targets,
+            targets: targets.targets,
             actions: config.actions.iter().map(|action| engine_action(&config, action)).collect(),
             qualifier,
             conditions,
@@ -144,9 +144,10 @@ impl App {
             worker: Some(ports::worker(Arc::clone(&engine))),
             entering: TaskTracker::new(),
             room: Room::of(config.server.in_flight_max.bytes()),
-            large: Semaphore::new(1),
+            strangers: Room::of(config.server.in_flight_max.bytes() / 8),
+            large: Room::turns(),
         });
-        Ok(Self { config, store, engine, intake, desk: made.desk, clock, entropy, bearers, _data_dir: data_dir })
+        Ok(Self { config, store, engine, intake, desk: targets.desk, clock, entropy, bearers, _data_dir: data_dir })
     }
 }
 
@@ -154,19 +155,6 @@ impl App {
 fn make_private(dir: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
-}
-
-/// Holds the data directory against every other server.
-fn hold(dir: &Path) -> Result<File, StartError> {
-    let path = dir.join("serve.lock");
-    let failed = |e| StartError::Io(path.display().to_string(), e);
-    make_private(dir).map_err(failed)?;
-    let file = File::create(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StartError::DirHeld(dir.display().to_string())),
-        Err(TryLockError::Error(e)) => Err(failed(e)),
-    }
 }
 
 /// Checks what only using a configuration shows: secrets, templates, conditions. Opens and writes nothing.
@@ -195,16 +183,26 @@ pub fn book_path(config: &Config) -> &Path {
 
 /// Opens the configured book for writing, making its directory and itself if they are not there.
 pub fn open_book(config: &Config, outside: &Outside) -> Result<Sqlite, StartError> {
-    let path = book_path(config).to_owned();
+    open_locked(lock_book(config)?, config, outside)
+}
+
+/// Takes the lock of the configured book, making its directory if it is not there.
+fn lock_book(config: &Config) -> Result<Locked, StartError> {
+    let path = book_path(config);
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         make_private(dir).map_err(|e| StartError::Io(dir.display().to_string(), e))?;
     }
+    Ok(Locked::take(path)?)
+}
+
+fn open_locked(locked: Locked, config: &Config, outside: &Outside) -> Result<Sqlite, StartError> {
     let now = outside.clock.now();
     let mut new_secret = [0_u8; 32];
     outside.entropy.fill(&mut new_secret);
     let stream = StreamId::draw(now, &*outside.entropy);
     let program = concat!("oncebook ", env!("CARGO_PKG_VERSION")).to_owned();
-    Ok(Sqlite::open(Options { path, now, stream, new_secret, batch_max: config.store.batch_max, program })?)
+    let path = book_path(config).to_owned();
+    Ok(Sqlite::open_locked(locked, Options { path, now, stream, new_secret, batch_max: config.store.batch_max, program })?)
 }
 
 fn conditions(config: &Config, wrong: &mut Vec<Problem>) -> Option<Conditions> {

@@ -32,6 +32,7 @@ pub(super) fn qualifier(
                     max_tokens: config.qualifier.max_tokens,
                     is_openais_own: OPENAIS_OWN.iter().any(|own| if own.starts_with('.') { host.ends_with(own) } else { host == *own }),
                     timeout_ms: config.qualifier.timeout.ms(),
+                    address: told(base_url),
                 };
                 Arc::new(OpenAi::new(params, Arc::new(Asked(questions))))
             }
@@ -41,6 +42,12 @@ pub(super) fn qualifier(
             }
         },
     }
+}
+
+/// The address as a log may have it: who has the log is not to be let in by it.
+fn told(base_url: &str) -> String {
+    let Ok(url) = url::Url::parse(base_url) else { return String::new() };
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
 
 fn questions(
@@ -90,6 +97,12 @@ pub(super) fn may_hold_a_draft(template: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn i12_the_address_in_the_log_lets_nobody_in() {
+        assert_eq!(told("https://user:sesame@models.example.com/v1?key=sesame#sesame"), "https://models.example.com/v1");
+        assert_eq!(told("http://127.0.0.1:8080/v1"), "http://127.0.0.1:8080/v1");
+    }
 
     #[test]
     fn a_draft_is_found_however_a_template_takes_it() {

@@ -48,6 +48,16 @@ pub(super) async fn settle(
     Ok(())
 }
 
+/// Only compares them: whether a start would be refused. Writes nothing.
+pub(super) async fn check(config: &Config, store: &dyn Store) -> Result<(), StartError> {
+    for source in &config.sources {
+        if standing(&versions(store, &source.id).await?, &source.rule()) == Standing::Changed {
+            return Err(StartError::RuleChanged(source.name.clone()));
+        }
+    }
+    Ok(())
+}
+
 /// Accepts a source's configured rule as its next version. `false`: it is the latest already.
 pub async fn accept_rule(config: &Config, store: &dyn Store, clock: &dyn Clock, source: &str, who: &str) -> Result<bool, StartError> {
     let Some(source) = config.source(source) else {

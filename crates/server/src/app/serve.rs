@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use store::sqlite::READERS;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::door::{self, Bounds};
 use super::{App, StartError, ports, target_setups};
-use crate::api::{self, Access, ApiState, Bearer};
+use crate::api::{self, Access, ApiState, Bearer, Turns};
 use crate::config::{Config, Problem};
 use crate::console::{self, ConsoleState};
 use crate::intake;
@@ -23,6 +24,15 @@ pub const ADDRESS_FILE: &str = "serve.address";
 
 /// How long connections may take to end once the server is told to stop.
 const DOOR_CLOSES_MS: i64 = 10_000;
+
+/// Of the book's readers, people have one half between them: the engine and the door find the other one free of them.
+const PEOPLES_READERS: usize = READERS / 2;
+
+/// Binds the configured address. Who connects waits until something is served there.
+pub async fn listen(config: &Config) -> Result<TcpListener, StartError> {
+    let wanted = config.server.listen;
+    TcpListener::bind(wanted).await.map_err(|e| StartError::Io(format!("cannot listen on {wanted}"), e))
+}
 
 /// A server that listens.
 pub struct Served {
@@ -36,9 +46,13 @@ pub struct Served {
 impl App {
     /// Binds the configured address and notes where it listens. Nothing is served before [`Served::run`].
     pub async fn bind(self: Arc<Self>) -> Result<Served, StartError> {
-        let wanted = self.config.server.listen;
+        let listener = listen(&self.config).await?;
+        self.on(listener)
+    }
+
+    /// The same where it is bound already.
+    pub fn on(self: Arc<Self>, listener: TcpListener) -> Result<Served, StartError> {
         let io = |what: String| move |e| StartError::Io(what, e);
-        let listener = TcpListener::bind(wanted).await.map_err(io(format!("cannot listen on {wanted}")))?;
         let address = listener.local_addr().map_err(io("the listener has no address".to_owned()))?;
         let dir = &self.config.server.data_dir;
         std::fs::create_dir_all(dir).map_err(io(dir.display().to_string()))?;
@@ -51,6 +65,7 @@ impl App {
     pub fn router(self: &Arc<Self>) -> Router {
         let access = Access::new(self.config.server.is_private(), self.bearers.clone());
         let reader = Reader::new(Arc::clone(&self.store));
+        let turns = Turns::new(Arc::clone(&self.clock), PEOPLES_READERS);
         let targets = target_setups(&self.config);
         let console = ConsoleState {
             reader: reader.clone(),
@@ -60,7 +75,7 @@ impl App {
             targets: targets.clone(),
             sources: self.config.sources.iter().map(|source| source.id.clone()).collect(),
         };
-        let console = api::guard(console::router(console), access.clone());
+        let console = api::guard(api::in_turn(console::router(console), turns.clone()), access.clone());
         let api = ApiState {
             reader,
             engine: Arc::clone(&self.engine),
@@ -70,6 +85,7 @@ impl App {
             targets,
             sources: self.config.sources.iter().map(|source| source.id.clone()).collect(),
             access,
+            turns,
         };
         intake::router(Arc::clone(&self.intake)).merge(api::router(api)).merge(console).fallback(api::no_route)
     }
@@ -92,9 +108,10 @@ impl Served {
         let bounds = Bounds {
             connections_max: self.app.config.server.connections_max,
             head_timeout: Duration::from_millis(self.app.config.server.head_timeout.ms().unsigned_abs()),
+            answer_timeout: Duration::from_millis(self.app.config.server.answer_timeout.ms().unsigned_abs()),
         };
-        let door = door::serve(self.listener, router, bounds, stop.clone());
         let clock = Arc::clone(&self.app.clock);
+        let door = door::serve(self.listener, router, bounds, Arc::clone(&clock), stop.clone());
         let told = stop.clone();
         let late = async move {
             told.cancelled().await;

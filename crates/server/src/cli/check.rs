@@ -75,6 +75,9 @@ pub(super) fn dump(common: &Common, out: &mut dyn Write) -> Result<Ended, CliErr
 pub(super) async fn accept_rule(common: &Common, source: &str, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
     let outside = outside()?;
+    if config.source(source).is_none() {
+        return Err(StartError::NoSource(source.to_owned()).into());
+    }
     let store = app::open_book(&config, &outside)?;
     let changed = app::accept_rule(&config, &store, &*outside.clock, source, "cli").await?;
     let words = if changed { "accepted as the next version; earlier versions are still read" } else { "nothing to accept: unchanged" };

@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 
 use super::first;
-use super::paging::PageArgs;
+use super::paging::{PageArgs, States};
 use super::read;
 use super::table::{clipped, minute, print, print_json, table};
 use super::{CliError, Common, Ended};
@@ -19,7 +18,7 @@ const REASON_MAX: usize = 90;
 #[derive(Args)]
 pub(super) struct DeliveriesArgs {
     /// Only those with this verdict
-    #[arg(long, value_parser = PossibleValuesParser::new(VERDICTS))]
+    #[arg(long, value_parser = States(&VERDICTS))]
     state: Option<String>,
     #[command(flatten)]
     page: PageArgs,
@@ -105,8 +104,12 @@ mod tests {
     #[test]
     fn a_verdict_that_there_is_none_of_is_refused_as_it_is_typed() {
         let parse = |state: &str| Cli::try_parse_from(["oncebook", "deliveries", "--state", state]);
-        assert!(matches!(parse("look_alike").map(|cli| cli.command), Ok(Command::Deliveries(_))));
-        assert!(parse("held").is_err());
+        for name in ["look_alike", "look-alike"] {
+            let Command::Deliveries(args) = parse(name).unwrap().command else { panic!("{name}") };
+            assert_eq!(args.state.as_deref(), Some("look_alike"));
+        }
+        let refused = parse("held").err().unwrap().to_string();
+        assert!(VERDICTS.iter().all(|verdict| refused.contains(verdict)), "{refused}");
         assert!(usize::from(WIDTH) >= REASON_MAX);
     }
 }

@@ -1,5 +1,7 @@
 //! What to do with an empty book: the command that posts the first enquiry, made from the configuration.
 
+use std::path::Path;
+
 use domain::identity::Place;
 use serde_json::{Map, Value};
 
@@ -129,6 +131,13 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// A path as one word of the shell's, in quotes where it needs them.
+pub(super) fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+@%,:".contains(c));
+    if is_plain && !text.is_empty() { text } else { quoted(&text) }
+}
+
 fn in_double_quotes(text: &str) -> String {
     text.chars().flat_map(|c| "\\\"$`".contains(c).then_some('\\').into_iter().chain([c])).collect()
 }
@@ -149,8 +158,6 @@ fn put(tree: &mut Value, tokens: &[String], text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn said(text: &str) -> String {
@@ -169,6 +176,8 @@ mod tests {
     #[test]
     fn a_texts_quotes_stay_the_texts() {
         assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(word(Path::new("conf/böok-1.toml")), "conf/böok-1.toml");
+        assert_eq!(word(Path::new("a $b's.toml")), r"'a $b'\''s.toml'");
         assert_eq!(in_double_quotes(r#"a"$b`c\"#), r#"a\"\$b\`c\\"#);
         let source = "[[source]]\nname = \"form\"\nauth = { scheme = \"bearer\", header = \"X-Key\", prefix = \"a$b \", secret = \"file:/run/k's\" }\n";
         let said = said(source);

@@ -68,14 +68,15 @@ impl Order {
     }
 
     /// What a person should know next. The work itself is a server's: one runs, or is still to be started.
-    pub(super) fn next(&self, server: Option<&str>, answer: &Value, program: &str) -> Option<String> {
-        match (self, server) {
+    pub(super) fn next(&self, server: Option<&str>, answer: &Value, program: &str) -> Vec<String> {
+        let follows = match (self, server) {
             (Self::Pause { target, .. }, _) => Some(format!("Its effects wait until `{program} resume {target}`.")),
             (Self::Decide { decision: Decision::Dismiss(_), .. }, None) => None,
             _ if !brings_work(answer) => None,
             (_, Some(url)) => Some(format!("The server at {url} goes on from there.")),
             (_, None) => Some(format!("The work itself is done when `{program} serve` runs.")),
-        }
+        };
+        still_quarantined(answer, program).into_iter().chain(follows).collect()
     }
 }
 
@@ -92,9 +93,27 @@ fn verdicts(answer: &Value) -> String {
     }
 }
 
-/// A delivery that was not understood brings none; everything else may.
+/// What was said of each item of a delivery; of one that is no batch, of itself.
+fn items(answer: &Value) -> &[Value] {
+    answer["items"].as_array().map_or(std::slice::from_ref(answer), Vec::as_slice)
+}
+
+/// How many items of a delivery that was read again are still not understood, and of how many.
+pub(super) fn quarantined(answer: &Value) -> (usize, usize) {
+    let items = items(answer);
+    (items.iter().filter(|item| item["verdict"] == "quarantined").count(), items.len())
+}
+
+/// What to do about them.
+fn still_quarantined(answer: &Value, program: &str) -> Option<String> {
+    let ((open, all), delivery) = (quarantined(answer), answer["delivery"].as_str()?);
+    let which = if all > 1 { format!("{open} of {all} items are") } else { "It is".to_owned() };
+    (open > 0).then(|| format!("{which} still quarantined: mend the source's rule, then `{program} replay {delivery}`."))
+}
+
+/// What was not understood, or is none of our work, brings none; everything else may.
 fn brings_work(answer: &Value) -> bool {
-    answer["verdict"] != "quarantined"
+    items(answer).iter().any(|item| !["quarantined", "ignored", "test"].contains(&item["verdict"].as_str().unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -134,9 +153,9 @@ mod tests {
     #[test]
     fn what_was_done_is_said_with_what_follows() {
         let replay = Order::Replay { enquiry: "enq_1".to_owned() };
-        assert!(replay.next(None, &Value::Null, "oncebook").unwrap().contains("`oncebook serve`"));
-        assert!(replay.next(Some("http://127.0.0.1:1"), &Value::Null, "oncebook").unwrap().contains("http://127.0.0.1:1"));
-        assert_eq!(decide(Decision::Dismiss("spam".to_owned())).next(None, &Value::Null, "oncebook"), None);
+        assert!(replay.next(None, &Value::Null, "oncebook")[0].contains("`oncebook serve`"));
+        assert!(replay.next(Some("http://127.0.0.1:1"), &Value::Null, "oncebook")[0].contains("http://127.0.0.1:1"));
+        assert_eq!(decide(Decision::Dismiss("spam".to_owned())).next(None, &Value::Null, "oncebook"), [""; 0]);
     }
 
     #[test]
@@ -145,8 +164,27 @@ mod tests {
         let done = order.done(&json!({"verdict": "look_alike", "key": "web:submission:1"}));
         assert_eq!(done, "dlv_1: read again: look-alike, web:submission:1");
         let still = json!({"verdict": "quarantined", "reason": "not JSON", "key": null});
-        assert_eq!((order.done(&still).as_str(), order.next(None, &still, "oncebook")), ("dlv_1: read again: quarantined, not JSON", None));
+        assert_eq!(
+            (order.done(&still).as_str(), order.next(None, &still, "oncebook")),
+            ("dlv_1: read again: quarantined, not JSON", Vec::new())
+        );
         let batch = json!({"items": [{"verdict": "accepted", "key": "a:b:c"}, {"verdict": "ignored"}]});
         assert_eq!(order.done(&batch), "dlv_1: read again\n  accepted, a:b:c\n  ignored");
+        assert_eq!((quarantined(&batch), quarantined(&still), quarantined(&Value::Null)), ((0, 2), (1, 1), (0, 1)));
+    }
+
+    #[test]
+    fn what_is_still_quarantined_is_counted_and_work_is_only_what_was_read() {
+        let order = Order::ReadAgain { delivery: "dlv_1".to_owned() };
+        let next = |verdicts: [&str; 3]| {
+            let items: Vec<Value> = verdicts.iter().map(|verdict| json!({"verdict": verdict})).collect();
+            order.next(None, &json!({"delivery": "dlv_2", "items": items}), "oncebook")
+        };
+        let mend = "of 3 items are still quarantined: mend the source's rule, then `oncebook replay dlv_2`.";
+        assert_eq!(next(["ignored", "quarantined", "quarantined"]), [format!("2 {mend}")]);
+        let both = next(["accepted", "ignored", "quarantined"]);
+        assert_eq!((both.len(), &both[0]), (2, &format!("1 {mend}")));
+        assert!(both[1].contains("`oncebook serve`"));
+        assert_eq!(next(["ignored", "ignored", "test"]), [""; 0]);
     }
 }

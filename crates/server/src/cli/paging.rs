@@ -1,10 +1,33 @@
-//! What every list takes: a source, how many, and where the last page ended.
+//! What every list takes: a state, a source, how many, and where the last page ended.
 
-use clap::Args;
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 
 use super::Common;
 use crate::config::Config;
-use crate::views::Query;
+use crate::views::{Query, state_called};
+
+/// One of these states, called as it is printed or as it is written.
+#[derive(Clone)]
+pub(super) struct States(pub(super) &'static [&'static str]);
+
+impl TypedValueParser for States {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        match value.to_str().and_then(|name| state_called(name, self.0)) {
+            Some(state) => Ok(state.to_owned()),
+            // It says which there are.
+            None => PossibleValuesParser::new(self.0).parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|state| PossibleValue::new(*state))))
+    }
+}
 
 /// Options of a list.
 #[derive(Args)]

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use store::Store;
 use store::sqlite::Sqlite;
 
 use super::first;
-use super::paging::PageArgs;
+use super::paging::{PageArgs, States};
 use super::table::{WHOLE_MAX, WIDTH, clipped, minute, print, print_json, table};
 use super::{CliError, Common, Ended};
 use crate::app;
@@ -20,7 +19,7 @@ use crate::views::{EffectView, EnquiryView, FlagsView, PageView, Query, Reader, 
 #[derive(Args)]
 pub(super) struct EnquiriesArgs {
     /// Only those that stand there
-    #[arg(long, value_parser = PossibleValuesParser::new(STANDINGS))]
+    #[arg(long, value_parser = States(&STANDINGS))]
     state: Option<String>,
     #[command(flatten)]
     page: PageArgs,
@@ -47,25 +46,31 @@ pub(super) async fn enquiries(common: &Common, args: &EnquiriesArgs, out: &mut d
 
 /// Opens the configured book to read it.
 pub(super) fn book(config: &Config) -> Result<Arc<dyn Store>, CliError> {
-    must_exist(config)?;
-    Ok(Arc::new(Sqlite::open_to_read(app::book_path(config))?))
+    Ok(Arc::new(open(config)?))
 }
 
-/// Nothing is made by looking: a book that is not there is said.
-pub(super) fn must_exist(config: &Config) -> Result<(), CliError> {
+/// The same, for who walks it. Nothing is made by looking: a book that is not there is said.
+pub(super) fn open(config: &Config) -> Result<Sqlite, CliError> {
     let path = app::book_path(config);
-    if path.exists() {
-        return Ok(());
+    match Sqlite::open_to_read(path) {
+        Err(store::Error::Unavailable(_)) if !path.exists() => {
+            Err(CliError::Said(format!("there is no book at {} yet: `oncebook serve` makes it", path.display())))
+        }
+        opened => Ok(opened?),
     }
-    Err(CliError::Said(format!("there is no book at {} yet: `oncebook serve` makes it", path.display())))
+}
+
+/// What a command that writes asks first: it makes no book, and begins none where only the log of one lies.
+pub(super) fn must_exist(config: &Config) -> Result<(), CliError> {
+    let is_there = std::fs::metadata(app::book_path(config)).is_ok_and(|file| file.len() > 0);
+    if is_there { Ok(()) } else { open(config).map(drop) }
 }
 
 impl Common {
     /// How this program is called so that it reads the same configuration: for the commands that we tell a person to type.
     pub(super) fn program(&self) -> String {
         match &self.config {
-            Some(file) if file.to_string_lossy().contains(char::is_whitespace) => format!("oncebook --config '{}'", file.display()),
-            Some(file) => format!("oncebook --config {}", file.display()),
+            Some(file) => format!("oncebook --config {}", first::word(file)),
             None => "oncebook".to_owned(),
         }
     }

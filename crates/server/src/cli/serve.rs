@@ -7,12 +7,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Common, Ended, outside};
-use crate::app::App;
+use crate::app::{self, App, Ready};
 
 pub(super) async fn run(common: &Common, out: &mut dyn Write) -> Result<Ended, CliError> {
     let config = common.config()?;
-    let app = Arc::new(App::open(config, outside()?).await?);
-    let served = Arc::clone(&app).bind().await?;
+    let ready = Ready::check(config, outside()?).await?;
+    // Before the book is opened: an address that is not to be had is a failed start too.
+    let listener = app::listen(ready.config()).await?;
+    let app = Arc::new(ready.open().await?);
+    let served = Arc::clone(&app).on(listener)?;
     let address = served.address;
     if let Err(error) = greet(&app, address, out) {
         // Whoever started it reads no further: that is no reason to take in no enquiry.

@@ -11,7 +11,6 @@ use store::sqlite::Sqlite;
 use super::read;
 use super::table::{print, print_json};
 use super::{CliError, Common, Ended};
-use crate::app;
 
 /// Entries read at a time.
 const PAGE: usize = 1_000;
@@ -28,8 +27,7 @@ pub(super) async fn run(common: &Common, args: &VerifyArgs, out: &mut dyn Write)
     let kept = args.head.iter().map(|text| Head::parse(text).ok_or_else(|| format!("'{text}' is no head: write STREAM:SEQ:HASH")));
     let kept = kept.collect::<Result<Vec<_>, _>>().map_err(CliError::Said)?;
     let config = common.config()?;
-    read::must_exist(&config)?;
-    let store = Sqlite::open_to_read(app::book_path(&config))?;
+    let store = read::open(&config)?;
     let (report, head) = walk(&store, kept).await?;
     if common.json {
         let mut told = json!(report);

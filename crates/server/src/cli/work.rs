@@ -11,7 +11,7 @@ use store::Store;
 
 use super::client::Server;
 use super::names::{nothing_called, source_ids};
-use super::order::Order;
+use super::order::{self, Order};
 use super::review::not_open;
 use super::table::{print, print_json};
 use super::{CliError, Common, Ended, environment, outside, read};
@@ -105,8 +105,8 @@ pub(super) async fn carry_out(common: &Common, order: &Order, by: &By, out: &mut
         lines.extend(order.next(done.server.as_deref(), &done.answer, &common.program()));
         print(out, &lines)?;
     }
-    // Read again and still not understood: done as ordered, and there is something wrong to be found.
-    Ok(if done.answer["verdict"] == "quarantined" { Ended::Found } else { Ended::Well })
+    // Read again and still not understood, be it one item of many: done as ordered, and there is something wrong to be found.
+    Ok(if order::quarantined(&done.answer).0 > 0 { Ended::Found } else { Ended::Well })
 }
 
 /// An enquiry is replayed by any name; a delivery of which nothing was understood is read again.

@@ -23,6 +23,8 @@ pub struct Server {
     pub connections_max: usize,
     /// The longest that a connection may take to say the head of its next request.
     pub head_timeout: Period,
+    /// The longest that an answer may wait for its reader to take any of it.
+    pub answer_timeout: Period,
 }
 
 impl Server {
@@ -35,6 +37,7 @@ impl Server {
             in_flight_max: section.parsed("in_flight_max").unwrap_or(Size::mib(16)),
             connections_max: section.whole("connections_max", 1..=65_536).unwrap_or(1_024),
             head_timeout: section.parsed("head_timeout").unwrap_or(Period::secs(30)),
+            answer_timeout: section.parsed("answer_timeout").unwrap_or(Period::secs(30)),
         }
     }
 

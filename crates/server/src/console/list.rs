@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::page::{page, paging, path_of, said, state, when};
 use super::{Console, ConsoleState, Failed};
-use crate::views::{EnquiryView, Query, STANDINGS};
+use crate::views::{EnquiryView, Query, STANDINGS, state_called};
 
 /// How many stand on a page.
 pub(super) const ROWS: usize = 50;
@@ -29,13 +29,13 @@ pub(super) async fn list(State(console): Console, RawQuery(raw): RawQuery) -> Re
 }
 
 /// A list's query; a state that the list does not know is not asked for.
-pub(super) fn asked(raw: Option<&str>, states: &[&str]) -> Query {
+pub(super) fn asked(raw: Option<&str>, states: &[&'static str]) -> Query {
     let mut query = Query { limit: ROWS, ..Query::default() };
     for (name, value) in form_urlencoded::parse(raw.unwrap_or_default().as_bytes()).filter(|(_, value)| !value.is_empty()) {
         match &*name {
             "cursor" => query.cursor = Some(value.into_owned()),
             "source" => query.source = Some(value.into_owned()),
-            "state" if states.contains(&&*value) => query.state = Some(value.into_owned()),
+            "state" => query.state = state_called(&value, states).map(str::to_owned),
             _ => {}
         }
     }

@@ -75,7 +75,13 @@ fn measures(dossier: &DossierView) -> Markup {
         dl {
             dt { "Key" } dd { code { (said(&enquiry.key)) } }
             dt { "Arrived" } dd { (when(enquiry.accepted_at)) }
-            dt { "Arrival to result" } dd { (took(dossier.arrival_to_result_ms)) }
+            dt { "Arrival to result" }
+            dd {
+                @match dossier.tries_in_vain() {
+                    Some(tries) => { "no result: tried " (tries) @if tries == 1 { " time" } @else { " times" } ", " (took(dossier.arrival_to_result_ms)) }
+                    None => { (took(dossier.arrival_to_result_ms)) }
+                }
+            }
             dt { "Arrival to record" } dd { (took(dossier.arrival_to_record_ms)) }
             @if let Some(at) = enquiry.settled_at { dt { "Settled" } dd { (when(at)) } }
         }

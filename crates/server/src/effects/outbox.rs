@@ -14,6 +14,7 @@ use domain::enquiry::Fields;
 use domain::gate::{Find, StepKind};
 use domain::time::Clock;
 use serde_json::Value as Json;
+use tokio::sync::Semaphore;
 
 use super::message::{Letter, id_in};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
@@ -50,7 +51,12 @@ struct Inner {
     letter: Letter,
     clock: Arc<dyn Clock>,
     stops: Arc<Stops>,
+    /// Who waits for the disk's turn holds no thread.
+    places: Arc<Semaphore>,
 }
+
+/// How many messages are written at once: more do not make a disk faster.
+const AT_ONCE: usize = 4;
 
 /// A message that stands in the outbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +78,8 @@ impl Outbox {
             fs::create_dir_all(&path).and_then(|()| sync(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
         }
         sync(&params.root).map_err(|e| format!("{}: {e}", params.root.display()))?;
-        Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops }) })
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        Ok(Self { inner: Arc::new(Inner { root: params.root, letter, clock: params.clock, stops: params.stops, places }) })
     }
 
     /// Every message of ours, new or seen, by name.
@@ -83,7 +90,13 @@ impl Outbox {
     /// The disk blocks, so it is asked off the runtime's threads.
     async fn ask<T: Send + 'static>(&self, work: impl FnOnce(&Inner) -> Result<T, String> + Send + 'static) -> Result<T, String> {
         let inner = Arc::clone(&self.inner);
-        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| format!("the outbox's thread ended: {e}"))?
+        let place = Arc::clone(&inner.places).acquire_owned().await.map_err(|e| e.to_string())?;
+        let asked = move || {
+            let answer = work(&inner);
+            drop(place);
+            answer
+        };
+        tokio::task::spawn_blocking(asked).await.map_err(|e| format!("the outbox's thread ended: {e}"))?
     }
 }
 
@@ -146,6 +159,16 @@ impl Target for Outbox {
     }
 }
 
+/// A file in `tmp`, gone with this: whatever came of it, a half one on a full disk included. It holds an enquirer's words.
+struct Aside(PathBuf);
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // Should it stay, it is no message: the next start and readers of a Maildir clear it.
+        drop(fs::remove_file(&self.0));
+    }
+}
+
 impl Inner {
     /// Writes aside, then links into `new` without overwriting: a reader sees the whole message or none.
     fn put(&self, call: &Call) -> Outcome {
@@ -153,29 +176,30 @@ impl Inner {
         let Some(id) = id_in(&call.rendered) else {
             return not_sent("what was rendered is no message of the outbox".to_owned());
         };
-        let aside = match self.written_aside(&id, &call.rendered) {
+        let whole = |file: &mut File| file.write_all(&call.rendered).and_then(|()| file.sync_all());
+        let aside = match self.written_aside(&id, whole) {
             Ok(aside) => aside,
             Err(e) => return not_sent(e.to_string()),
         };
-        let outcome = if self.clock.now() < call.deadline {
-            self.linked(&aside, id)
+        if self.clock.now() < call.deadline {
+            self.linked(&aside.0, id)
         } else {
             not_sent("the deadline had passed before the write".to_owned())
-        };
-        // Whatever stays behind in `tmp` is no message: readers of a Maildir clear it.
-        drop(fs::remove_file(&aside));
-        outcome
+        }
     }
 
-    /// Writes into `tmp`, under a name of this write's own. A process that was killed left its file there, and in a
+    /// Has it written into `tmp`, under a name of this write's own. A process that was killed left its file there, and in a
     /// container the next one has the same process id.
-    fn written_aside(&self, id: &str, bytes: &[u8]) -> std::io::Result<PathBuf> {
+    fn written_aside(&self, id: &str, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<Aside> {
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         loop {
             let n = WRITTEN.fetch_add(1, Ordering::Relaxed);
             let path = self.root.join("tmp").join(format!("{}.{}.{n}", file_name(id), std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(mut file) => return file.write_all(bytes).and_then(|()| file.sync_all()).map(|()| path),
+                Ok(mut file) => {
+                    let aside = Aside(path);
+                    return write(&mut file).map(|()| aside);
+                }
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }

@@ -187,10 +187,12 @@ impl Engine {
         due: Option<UtcMs>,
         step: &mut Step,
     ) {
-        tracing::warn!(enquiry = %enquiry.id, kind = error.kind.as_str(), why = error.why, "an enquiry could not be qualified");
+        let (attempt, of) = (enquiry.qualifying.tries.saturating_add(1), self.parts.settings.qualify_attempts);
+        let asked = self.parts.qualifier.address();
+        tracing::warn!(enquiry = %enquiry.id, asked, attempt, of, kind = error.kind.as_str(), why = error.why, "an enquiry could not be qualified");
         let facts = with(Facts::new(), &error.evidence)
             .with("qualifier", self.parts.qualifier.name())
-            .with("attempt", enquiry.qualifying.tries.saturating_add(1))
+            .with("attempt", attempt)
             .with("failure", error.kind.as_str())
             .with("why", error.why.as_str())
             .maybe("next_try", due.map(UtcMs::rfc3339));

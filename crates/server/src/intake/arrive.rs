@@ -15,13 +15,13 @@ use domain::planted::{self, Bug};
 use domain::time::{Clock, Entropy, UtcMs};
 use evidence::Blob;
 use store::{Arrival, Delivery, Item, Lease, Receipt, Store, Verdict};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
 use super::body::{self, Body};
 use super::reading::{Read, Reader};
-use super::room::Room;
+use super::room::{Room, Taking};
 use super::signature::NotAuthentic;
 use super::source::SourceSetup;
 
@@ -29,7 +29,7 @@ use super::source::SourceSetup;
 const RING_KEEP: u32 = 100;
 const RING_AGE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// A body of more bytes than this is large.
+/// A body of more bytes than this is large, and so is one that is packed, whatever it holds.
 const LARGE: usize = 64 << 10;
 
 /// When a sender should come again after the book could not be written.
@@ -66,6 +66,9 @@ pub enum Refusal {
         /// In how many seconds.
         retry_after_s: u32,
     },
+    /// There was no room for it in time: nothing of it was kept, and the sender must send again.
+    #[error("there is no room for the delivery: send it again soon")]
+    Busy,
 }
 
 /// The way in to one book.
@@ -86,8 +89,11 @@ pub struct Intake {
     pub entering: TaskTracker,
     /// Room for bodies.
     pub room: Arc<Room>,
-    /// A large body is read while no other one is: its tree may take many times its size.
-    pub large: Semaphore,
+    /// Room for bodies whose headers already say that they are not authentic, and which are kept in the ring at most.
+    pub strangers: Arc<Room>,
+    /// A large body is read while no other one is: its tree may take many times its size. One piece of room, so that
+    /// sources take turns at it.
+    pub large: Arc<Room>,
 }
 
 /// Who works on what is entered.
@@ -111,59 +117,98 @@ impl Intake {
         self.sources.get(name).or_else(|| self.sources.values().find(|source| source.id == name))
     }
 
-    /// Takes one delivery.
-    pub async fn deliver(&self, source: &str, raw: Raw) -> Result<Answer, Refusal> {
+    /// Takes one delivery, once there is room for it.
+    pub async fn deliver(self: &Arc<Self>, source: &str, raw: Raw) -> Result<Answer, Refusal> {
+        let id = &self.source(source).ok_or(Refusal::UnknownSource)?.id;
+        let mut room = Taking::new(&self.room, id, &self.clock);
+        if room.has(raw.body.len()).await { self.deliver_in(room, source, raw).await } else { Err(Refusal::Busy) }
+    }
+
+    /// Takes one delivery in the room that it has until it is durable.
+    pub(super) async fn deliver_in(self: &Arc<Self>, room: Taking, source: &str, raw: Raw) -> Result<Answer, Refusal> {
+        let (intake, source) = (Arc::clone(self), source.to_owned());
+        // A task of its own: a sender that hangs up takes its request's task along, and with it the room that is still filled
+        // and the work that was leased.
+        let taken = self.entering.spawn(async move { intake.take(&source, raw, room).await });
+        taken.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "our own code failed on a delivery");
+            Err(Refusal::Unavailable { retry_after_s: RETRY_AFTER_S })
+        })
+    }
+
+    async fn take(&self, source: &str, raw: Raw, room: Taking) -> Result<Answer, Refusal> {
         let source = self.source(source).ok_or(Refusal::UnknownSource)?;
         let now = self.clock.now();
         if let Err(why) = source.auth.verify(&raw.headers, &raw.body, now) {
             self.keep_refused(source, raw, &why, now).await;
             return Err(Refusal::NotAuthentic { why, challenge: source.auth.challenge() });
         }
-        let unavailable = Refusal::Unavailable { retry_after_s: RETRY_AFTER_S };
-        let arrival = if raw.body.len() > LARGE {
-            self.read_large(source.clone(), raw, now).await.ok_or_else(|| unavailable.clone())?
+        let encoding = declared(&raw.headers, "content-encoding");
+        let is_packed = body::is_packed(encoding.as_deref(), &raw.body);
+        let (arrival, _room) = if is_packed || raw.body.len() > LARGE {
+            self.read_large(source, raw, now, room, is_packed).await?
         } else {
-            arrival(source, &raw, now, self.store.secret(), &*self.entropy)
+            (arrival(source, &raw, now, self.store.secret(), &*self.entropy), room)
         };
-        self.enter(source, arrival).await.map_err(|_| unavailable)
+        let entered = enter(self.entry(source, arrival)).await;
+        answer(source, entered).map_err(|_| Refusal::Unavailable { retry_after_s: RETRY_AFTER_S })
     }
 
-    /// Reads a large body beside the runtime's threads, where everybody else is served. `None`: our own code failed on it.
-    async fn read_large(&self, source: SourceSetup, raw: Raw, now: UtcMs) -> Option<Arrival> {
-        let _alone = self.large.acquire().await.ok()?;
+    /// Reads a large body beside the runtime's threads, where everybody else is served, while no other one is read. One that
+    /// is packed takes room for what it is unpacked first.
+    async fn read_large(
+        &self,
+        source: &SourceSetup,
+        raw: Raw,
+        now: UtcMs,
+        mut room: Taking,
+        is_packed: bool,
+    ) -> Result<(Arrival, Taking), Refusal> {
+        let failed = |error| {
+            tracing::error!(%error, "a large body could not be read");
+            Refusal::Unavailable { retry_after_s: RETRY_AFTER_S }
+        };
+        if is_packed {
+            let (turn, packed, max) = (self.turn(source).await?, raw.clone(), source.body_max);
+            let measure = move || {
+                let _turn = turn;
+                body::unpacked_len(declared(&packed.headers, "content-encoding").as_deref(), &packed.body, max)
+            };
+            let unpacked = tokio::task::spawn_blocking(measure).await.map_err(failed)?;
+            if !room.has(raw.body.len() + unpacked).await {
+                return Err(Refusal::Busy);
+            }
+        }
+        let (turn, source) = (self.turn(source).await?, source.clone());
         let (store, entropy) = (Arc::clone(&self.store), Arc::clone(&self.entropy));
-        let read = tokio::task::spawn_blocking(move || arrival(&source, &raw, now, store.secret(), &*entropy));
-        read.await.map_err(|error| tracing::error!(%error, "a large body could not be read")).ok()
+        // What is begun here goes on whoever waits for it: it holds its turn and its room itself.
+        let read = move || {
+            let _turn = turn;
+            (arrival(&source, &raw, now, store.secret(), &*entropy), room)
+        };
+        tokio::task::spawn_blocking(read).await.map_err(failed)
     }
 
-    /// Makes an arrival durable, wakes who works on it, and answers.
-    pub(super) async fn enter(&self, source: &SourceSetup, mut arrival: Arrival) -> Result<Answer, store::Error> {
+    /// A turn at what only one large body may do at a time.
+    async fn turn(&self, source: &SourceSetup) -> Result<Taking, Refusal> {
+        let mut turn = Taking::new(&self.large, &source.id, &self.clock);
+        if turn.has(1).await { Ok(turn) } else { Err(Refusal::Busy) }
+    }
+
+    /// Makes an arrival durable though nobody waits for it any more, wakes who works on it, and answers.
+    pub(super) async fn enter(&self, source: &SourceSetup, arrival: Arrival) -> Result<Answer, store::Error> {
+        let entered = self.entering.spawn(enter(self.entry(source, arrival))).await;
+        answer(source, entered.unwrap_or_else(|e| Err(store::Error::Unavailable(format!("entering stopped: {e}")))))
+    }
+
+    fn entry(&self, source: &SourceSetup, mut arrival: Arrival) -> Entry {
         let brings_work = arrival.items.iter().any(|item| matches!(item, Item::Enquiry(_)));
-        let delivery = arrival.delivery.id.clone();
         // One place is for one enquiry: a batch waits in the book.
         let is_one = brings_work && arrival.items.len() == 1;
         let place = self.worker.as_ref().filter(|_| is_one).and_then(|worker| worker.place());
         arrival.take_until = place.as_ref().map(|place| place.until());
         let (store, accepted) = (Arc::clone(&self.store), Arc::clone(&self.accepted));
-        // A task of its own: a sender that hangs up takes its request's task along, and the work that was leased with it.
-        let entered = self.entering.spawn(async move {
-            let early = planted::is(Bug::AckBeforeCommit).then(|| Receipt { items: vec![arrival.delivery.clone()], taken: Vec::new() });
-            let mut receipt = store.accept(arrival).await.or_else(|error| early.ok_or(error))?;
-            match (place, receipt.taken.pop()) {
-                (Some(place), Some(lease)) => place.work(lease),
-                _ if brings_work => accepted.notify_one(),
-                _ => {}
-            }
-            Ok(receipt)
-        });
-        let entered = entered.await.unwrap_or_else(|e| Err(store::Error::Unavailable(format!("entering stopped: {e}"))));
-        match entered {
-            Ok(receipt) => Ok(Answer::new(receipt, source.items.is_some())),
-            Err(error) => {
-                tracing::error!(source = %source.id, %delivery, %error, "a delivery could not be made durable");
-                Err(error)
-            }
-        }
+        Entry { source: source.id.clone(), arrival, brings_work, place, store, accepted }
     }
 
     /// Keeps an unauthentic delivery for a person to look at. The sender's answer is 401 whether that succeeds or not: it
@@ -179,6 +224,34 @@ impl Intake {
             tracing::error!(source = %source.id, %error, "an unauthentic delivery could not be kept");
         }
     }
+}
+
+/// An arrival on its way into the book, and who may work on it at once.
+struct Entry {
+    source: String,
+    arrival: Arrival,
+    brings_work: bool,
+    place: Option<Box<dyn Place>>,
+    store: Arc<dyn Store>,
+    accepted: Arc<Notify>,
+}
+
+async fn enter(entry: Entry) -> Result<Receipt, store::Error> {
+    let Entry { source, arrival, brings_work, place, store, accepted } = entry;
+    let delivery = arrival.delivery.id.clone();
+    let early = planted::is(Bug::AckBeforeCommit).then(|| Receipt { items: vec![arrival.delivery.clone()], taken: Vec::new() });
+    let accept = store.accept(arrival).await.or_else(|error| early.ok_or(error));
+    let mut receipt = accept.inspect_err(|error| tracing::error!(%source, %delivery, %error, "a delivery could not be made durable"))?;
+    match (place, receipt.taken.pop()) {
+        (Some(place), Some(lease)) => place.work(lease),
+        _ if brings_work => accepted.notify_one(),
+        _ => {}
+    }
+    Ok(receipt)
+}
+
+fn answer(source: &SourceSetup, entered: Result<Receipt, store::Error>) -> Result<Answer, store::Error> {
+    Ok(Answer::new(entered?, source.items.is_some()))
 }
 
 /// What an authentic request asks the store to enter.

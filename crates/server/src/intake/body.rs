@@ -97,6 +97,16 @@ pub fn read(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &
     Ok(Body { content, repairs, files, before, marked })
 }
 
+/// Whether the body is packed, or says so: what it holds may be many times as long.
+pub(super) fn is_packed(content_encoding: Option<&str>, bytes: &[u8]) -> bool {
+    unpack::is_packed(content_encoding, bytes)
+}
+
+/// How many bytes a packed body holds: at most `max`, for of more nothing is kept.
+pub(super) fn unpacked_len(content_encoding: Option<&str>, bytes: &[u8], max: usize) -> usize {
+    unpack::unpack(content_encoding, bytes, max, &mut Repairs::default()).map_or(0, |unpacked| unpacked.len())
+}
+
 /// What a body is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

@@ -65,7 +65,10 @@ async fn take(State(intake): State<Arc<Intake>>, name: Result<Path<String>, Path
     }
     let declared = declared_len(&parts.headers);
     let is_too_large = declared.is_some_and(|len| len > source.body_max);
-    let mut room = Taking::new(&intake.room, &source.id, &*intake.clock);
+    let headers = received(&parts.headers);
+    // Whom a look at the head shows to be a stranger takes nothing from those who are not.
+    let room = if source.auth.fits_head(&headers) { &intake.room } else { &intake.strangers };
+    let mut room = Taking::new(room, &source.id, &intake.clock);
     // Of what is too large nothing is kept, so it needs none.
     let wanted = if is_too_large { 1 } else { declared.unwrap_or(UNDECLARED) };
     let read = if room.has(wanted).await {
@@ -81,14 +84,10 @@ async fn take(State(intake): State<Arc<Intake>>, name: Result<Path<String>, Path
         Err(cut) => return cut.answer(source.body_max),
     };
     let remote = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_string());
-    let raw = Raw { headers: received(&parts.headers), body, remote };
-    let answer = match intake.deliver(&name, raw).await {
+    match intake.deliver_in(room, &name, Raw { headers, body, remote }).await {
         Ok(answer) => Json(answer.json()).into_response(),
         Err(refusal) => refused(&refusal),
-    };
-    // Until it is durable, it is in memory.
-    drop(room);
-    answer
+    }
 }
 
 async fn other_method() -> Response {
@@ -108,6 +107,7 @@ fn unknown_source() -> Response {
 fn refused(refusal: &Refusal) -> Response {
     match refusal {
         Refusal::UnknownSource => unknown_source(),
+        Refusal::Busy => busy(),
         Refusal::NotAuthentic { why, challenge } => {
             let detail = format!("The delivery is not authentic: {why}.");
             let response = problem(StatusCode::UNAUTHORIZED, "not-authentic", "Not authentic", &detail);
@@ -151,12 +151,8 @@ impl Cut {
             Self::BrokenOff => {
                 problem(StatusCode::BAD_REQUEST, "broken-off", "Broken off", "The body ended before all of it had come. Send it again.")
             }
-            Self::Busy => {
-                let detail = "More is being taken in than there is room for. Send it again soon: nothing of it was kept.";
-                let response = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "Busy", detail);
-                let response = problem_with(response, header::RETRY_AFTER, HeaderValue::from(BUSY_RETRY_AFTER_S));
-                problem_with(response, header::CONNECTION, HeaderValue::from_static("close"))
-            }
+            // Of what is still to come nothing is awaited.
+            Self::Busy => problem_with(busy(), header::CONNECTION, HeaderValue::from_static("close")),
             Self::TooSlow => {
                 let detail = format!(
                     "The body did not come in time: at most {} s may pass between two parts of it, and {} s in all. Send it again.",
@@ -169,6 +165,12 @@ impl Cut {
             }
         }
     }
+}
+
+fn busy() -> Response {
+    let detail = "More is being taken in than there is room for. Send it again soon: nothing of it was kept.";
+    let response = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "Busy", detail);
+    problem_with(response, header::RETRY_AFTER, HeaderValue::from(BUSY_RETRY_AFTER_S))
 }
 
 fn declared_len(headers: &HeaderMap) -> Option<usize> {
@@ -185,7 +187,7 @@ fn poll_data(body: &mut Body, context: &mut Context<'_>) -> Poll<Option<Result<B
 /// next to nothing while others wait for the room is given up early.
 async fn read_whole(
     mut poll_data: impl FnMut(&mut Context<'_>) -> Poll<Option<Result<Bytes, Cut>>>,
-    (room, taken): (&mut Taking<'_>, usize),
+    (room, taken): (&mut Taking, usize),
     max: usize,
     clock: &dyn Clock,
 ) -> Result<Bytes, Cut> {

@@ -121,6 +121,20 @@ impl Auth {
         }
     }
 
+    /// Whether the headers alone leave it open that the delivery is authentic: a look before its body is read. A signature is
+    /// over the body, so that of one it only shows whether it is there.
+    pub fn fits_head(&self, headers: &Headers) -> bool {
+        match self {
+            Self::None => true,
+            Self::Bearer { header, prefix, secrets } => bearer(headers, header, prefix, secrets).is_ok(),
+            Self::Basic { user, passwords } => basic(headers, user, passwords).is_ok(),
+            Self::HmacSha256 { header, prefix, encoding, .. } => {
+                one(headers, header).is_ok_and(|sent| signature(sent, prefix, *encoding).is_some())
+            }
+            Self::StandardWebhooks { .. } => standard::fits_head(headers),
+        }
+    }
+
     /// What a 401 answers in `WWW-Authenticate`, where HTTP has a name for the scheme.
     pub fn challenge(&self) -> Option<&'static str> {
         match self {

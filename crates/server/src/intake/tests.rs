@@ -71,7 +71,8 @@ pub(super) fn intake_at(source: SourceSetup, kept: Option<Arrived>, now: UtcMs) 
         worker: None,
         entering: tokio_util::task::TaskTracker::new(),
         room: Room::of(1 << 20),
-        large: tokio::sync::Semaphore::new(1),
+        strangers: Room::of(1 << 20),
+        large: Room::turns(),
     };
     (intake, book)
 }
@@ -85,7 +86,7 @@ fn raw(body: &str, headers: &[(&str, &str)]) -> Raw {
 /// What the book is asked to enter for a delivery, which is not made durable.
 async fn asked(source: SourceSetup, raw: Raw) -> Arrival {
     let (intake, book) = intake_at(source, None, NOW);
-    assert_eq!(intake.deliver("website", raw).await.unwrap_err(), Refusal::Unavailable { retry_after_s: 5 });
+    assert_eq!(Arc::new(intake).deliver("website", raw).await.unwrap_err(), Refusal::Unavailable { retry_after_s: 5 });
     book.asked.lock().unwrap().pop().unwrap()
 }
 
@@ -218,14 +219,14 @@ async fn an_empty_batch_is_ignored_and_an_endless_one_is_kept_whole() {
 async fn a_renamed_source_is_reached_under_its_id_too() {
     let (intake, _) = intake_at(SourceSetup { id: "old".to_owned(), ..setup() }, None, NOW);
     assert!(intake.source("website").is_some() && intake.source("old").is_some());
-    assert_eq!(intake.deliver("none", raw(LEAD, &[])).await.unwrap_err(), Refusal::UnknownSource);
+    assert_eq!(Arc::new(intake).deliver("none", raw(LEAD, &[])).await.unwrap_err(), Refusal::UnknownSource);
 }
 
 #[tokio::test]
 async fn an_unauthentic_delivery_is_kept_in_the_ring_and_refused_even_if_that_fails() {
     let auth = Auth::Basic { user: "lead".to_owned(), passwords: vec![Secret::new("hush")] };
     let (intake, book) = intake_at(SourceSetup { auth, ..setup() }, None, NOW);
-    let refusal = intake.deliver("website", raw(LEAD, &[("webhook-id", "msg_1")])).await.unwrap_err();
+    let refusal = Arc::new(intake).deliver("website", raw(LEAD, &[("webhook-id", "msg_1")])).await.unwrap_err();
     assert!(matches!(refusal, Refusal::NotAuthentic { challenge: Some(_), .. }));
     let (kept, body) = book.refused.lock().unwrap().pop().unwrap();
     assert_eq!((kept.verdict, kept.request_id.as_deref()), (Verdict::Refused, Some("msg_1")));

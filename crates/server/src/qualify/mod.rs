@@ -90,6 +90,11 @@ pub trait Qualifier: Send + Sync {
     /// Its name, with its version, for the journal.
     fn name(&self) -> String;
 
+    /// Where it asks, for the log: an address without user, password and query. `None`: it asks nobody.
+    fn address(&self) -> Option<&str> {
+        None
+    }
+
     /// The longest that one try takes, in ms: leases last longer.
     fn timeout_ms(&self) -> i64 {
         0

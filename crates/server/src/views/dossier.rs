@@ -22,7 +22,7 @@ pub struct DossierView {
     pub reviews: Vec<ReviewView>,
     /// What the journal says of it, in order.
     pub timeline: Vec<Happening>,
-    /// From arrival to the structured result.
+    /// From arrival to the structured result; where every try failed, to the last of them.
     pub arrival_to_result_ms: Option<i64>,
     /// From arrival to the record in the first record target.
     pub arrival_to_record_ms: Option<i64>,
@@ -42,6 +42,17 @@ impl DossierView {
             reviews: dossier.reviews.iter().map(|review| ReviewView::of(review, effects(), now)).collect(),
             timeline: dossier.entries.iter().map(Happening::of).collect(),
         }
+    }
+}
+
+impl DossierView {
+    /// How many tries of the qualifier there were, where the run that began at acceptance ended without a structured result.
+    /// A later run may have brought one since.
+    pub fn tries_in_vain(&self) -> Option<i64> {
+        // Only the last entry of that run says how long it took.
+        let last = self.timeline.iter().find(|entry| entry.facts.get("arrival_to_result_ms").is_some())?;
+        let tries = last.facts.get("attempt").and_then(serde_json::Value::as_i64);
+        (last.kind == "enquiry.not_qualified").then(|| tries.unwrap_or(1))
     }
 }
 

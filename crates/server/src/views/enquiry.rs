@@ -56,11 +56,11 @@ pub struct EnquiryView {
     pub flags: FlagsView,
     /// The model's result.
     pub qualification: Option<Qualification>,
-    /// When the structured result stood.
+    /// When the structured result stood; where every try failed, when the last had.
     pub qualified_at: Option<At>,
     /// When the last effect ended.
     pub settled_at: Option<At>,
-    /// From arrival to the structured result.
+    /// From arrival to the structured result; where every try failed, to the last of them.
     pub arrival_to_result_ms: Option<i64>,
 }
 

@@ -34,7 +34,7 @@ pub use dossier::DossierView;
 pub use effect::{AttemptView, EFFECT_STATES, EffectView, StepView};
 pub use enquiry::{EnquiryView, FlagsView, STANDINGS, attached};
 pub use entry::EntryView;
-pub use names::meant;
+pub use names::{meant, state_called};
 pub use reader::{OpenItems, PageView, Query, Reader};
 pub use redeliver::{Redeliver, RedeliverRefused};
 pub use review::{Fitting, REVIEW_STATES, ReviewView};

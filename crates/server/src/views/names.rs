@@ -26,6 +26,12 @@ pub fn meant(sources: &[String], name: &str) -> Vec<String> {
     keys
 }
 
+/// The state or verdict that a person names, as records have it: what is printed as `look-alike` is written `look_alike`.
+pub fn state_called(name: &str, states: &[&'static str]) -> Option<&'static str> {
+    let same = |a: u8, b: u8| a == b || (a == b'-' && b == b'_');
+    states.iter().copied().find(|state| state.len() == name.len() && name.bytes().zip(state.bytes()).all(|(a, b)| same(a, b)))
+}
+
 impl Reader {
     /// Everything about the enquiries that a name leads to ([`Reader::show`]); where it leads to none, those that it may
     /// stand for, under these sources.
@@ -43,6 +49,16 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_state_is_called_as_it_is_printed_and_as_it_is_written() {
+        for name in ["look-alike", "look_alike"] {
+            assert_eq!(state_called(name, &crate::views::VERDICTS), Some("look_alike"));
+        }
+        for name in ["lookalike", "look alike", "look-alik", "", "LOOK-ALIKE"] {
+            assert_eq!(state_called(name, &crate::views::VERDICTS), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_bare_id_may_be_a_submission_of_any_source() {

@@ -10,6 +10,7 @@
 pub mod crm;
 pub mod model;
 pub mod process;
+pub mod sent;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +30,29 @@ pub const BEGIN: UtcMs = UtcMs(1_772_442_904_000);
 pub const MINUTE: i64 = 60_000;
 pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
+
+/// A form, the desk and a message that follows the deal. What is put behind it belongs to the message's action.
+pub const DESK: &str = r#"
+[[source]]
+name = "web"
+auth = { scheme = "none" }
+identity = { submission = "/submission_id" }
+map = { "contact.email" = "/email", message = "/message", subject = "/subject" }
+[[target]]
+name = "crm"
+kind = "desk"
+[[target]]
+name = "mail"
+kind = "outbox"
+from = "desk@example.com"
+[[action]]
+name = "deal"
+target = "crm"
+[[action]]
+name = "follow-up"
+target = "mail"
+after = ["deal"]
+"#;
 
 /// A clock that only moves when told, or when somebody sleeps.
 pub struct HandClock(AtomicI64);

@@ -67,6 +67,15 @@ impl Process {
         Self::run(command, dir, None).await
     }
 
+    /// Starts the server on a new directory, with a variable in its environment.
+    pub async fn start_with(config: &str, (name, value): (&str, &str)) -> Self {
+        let dir = Arc::new(Dir::new());
+        std::fs::write(dir.0.join("oncebook.toml"), placed(&dir.0, config)).unwrap();
+        let mut command = Command::new(binary());
+        command.env(name, value);
+        Self::run(command, dir, None).await
+    }
+
     /// Starts the server on a directory that has been served before.
     pub async fn again(dir: Arc<Dir>) -> Self {
         Self::on(dir, None).await

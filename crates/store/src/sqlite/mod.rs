@@ -8,6 +8,7 @@ mod lease;
 mod marks;
 mod migrate;
 mod read;
+mod readers;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -15,7 +16,6 @@ mod writer;
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,14 +23,17 @@ use domain::digest::{BookSecret, Digest};
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use self::folding::{Folding, LOG_PAGES};
 use self::marks::Marks;
+use self::readers::{Readers, length, not_its_log_alone, reader};
 use self::writer::Writer;
 use crate::error::Error;
 use crate::model::{Arrival, Arrived, Ask, Case, Delivery, Dossier, Leases, List, Page, Receipt, RuleVersion, Step, TargetState};
 use crate::sound;
+
+pub use self::readers::READERS;
 
 /// How long a writer waits for somebody else's lock on the file before the door is told that the book is locked.
 const BUSY: Duration = Duration::from_secs(2);
@@ -55,11 +58,27 @@ pub struct Options {
     pub program: String,
 }
 
+/// A book that is this process's alone to write, and is not opened yet: nothing in it is touched. Whoever finds that he cannot
+/// go on lets it go.
+pub struct Locked {
+    path: PathBuf,
+    lock: File,
+}
+
+impl Locked {
+    /// Takes the book's lock, where a whole book lies or none. [`Error::Refused`]: another process has it, or it is not whole.
+    pub fn take(path: &Path) -> Result<Self, Error> {
+        let path = one_name(path)?;
+        let lock = lock_file(&path)?;
+        whole_or_new(&path)?;
+        Ok(Self { path, lock })
+    }
+}
+
 /// A book in one `SQLite` file.
 pub struct Sqlite {
-    path: PathBuf,
     /// Dropped before the writer, whose connection is then the last: closing it folds the log into the book.
-    readers: Arc<Mutex<Vec<Connection>>>,
+    readers: Readers,
     writer: Option<Writer>,
     stream: StreamId,
     started_at: UtcMs,
@@ -69,14 +88,17 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the book, making it if it is not there, and begins this process's stream.
     pub fn open(options: Options) -> Result<Self, Error> {
-        Self::open_folding(options, LOG_PAGES)
+        Self::open_locked(Locked::take(&options.path)?, options)
+    }
+
+    /// The same of a book that is locked already; its path is the lock's.
+    pub fn open_locked(locked: Locked, options: Options) -> Result<Self, Error> {
+        Self::open_folding(locked, options, LOG_PAGES)
     }
 
     /// `log_pages`: how long the log grows before it is folded.
-    fn open_folding(options: Options, log_pages: i32) -> Result<Self, Error> {
-        let options = Options { path: one_name(&options.path)?, ..options };
-        let lock = lock_file(&options.path)?;
-        whole_or_new(&options.path)?;
+    fn open_folding(Locked { path, lock }: Locked, options: Options, log_pages: i32) -> Result<Self, Error> {
+        let options = Options { path, ..options };
         let mut conn = Connection::open(&options.path).map_err(|e| Error::Unavailable(format!("{}: {e}", options.path.display())))?;
         prepare(&conn)?;
         migrate::run(&conn)?;
@@ -85,7 +107,8 @@ impl Sqlite {
         let folding = Folding::start(&options.path, &mut conn, log_pages)?;
         let marks = Marks::read(&conn)?;
         let writer = Writer::start((conn, folding), (ord, head.clone(), marks), options.batch_max.max(1), lock)?;
-        Ok(Self { path: options.path, writer: Some(writer), readers: Arc::default(), stream: head.stream, started_at: options.now, secret })
+        let readers = Readers::of(&options.path, Vec::new());
+        Ok(Self { readers, writer: Some(writer), stream: head.stream, started_at: options.now, secret })
     }
 
     /// Opens a book that another process may be writing, to read it only. Verbs that write answer [`Error::Refused`].
@@ -100,8 +123,7 @@ impl Sqlite {
         let id: Option<String> =
             conn.query_row("SELECT id FROM streams ORDER BY ord DESC LIMIT 1", [], |row| row.get(0)).optional().map_err(fault)?;
         let stream = id.as_deref().and_then(StreamId::parse).ok_or_else(|| Error::Corrupt("streams: no stream".to_owned()))?;
-        let readers = Arc::new(Mutex::new(vec![conn]));
-        Ok(Self { path: path.to_owned(), writer: None, readers, stream, started_at: UtcMs(0), secret })
+        Ok(Self { readers: Readers::of(path, vec![conn]), writer: None, stream, started_at: UtcMs(0), secret })
     }
 
     async fn write<R: Send + 'static>(
@@ -115,21 +137,7 @@ impl Sqlite {
     }
 
     async fn read<R: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<R, Error> + Send + 'static) -> Result<R, Error> {
-        let (path, readers) = (self.path.clone(), Arc::clone(&self.readers));
-        let task = tokio::task::spawn_blocking(move || {
-            let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut conn = match idle {
-                Some(conn) => conn,
-                None => reader(&path)?,
-            };
-            // One snapshot for everything that a verb reads.
-            let snapshot = conn.transaction().map_err(fault)?;
-            let result = work(&snapshot);
-            drop(snapshot);
-            readers.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
-            result
-        });
-        task.await.unwrap_or_else(|e| Err(Error::Unavailable(format!("a reader stopped: {e}"))))
+        self.readers.read(work).await
     }
 }
 
@@ -151,17 +159,10 @@ fn one_name(path: &Path) -> Result<PathBuf, Error> {
 
 /// Refuses to begin a new book where the log of an old one lies, and to touch a database of something else.
 fn whole_or_new(path: &Path) -> Result<(), Error> {
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if size(path) > 0 {
+    if length(path) > 0 {
         return migrate::no_other_database(&reader(path)?);
     }
-    if size(Path::new(&log)) > 0 {
-        let why = "is missing or empty, and its log (-wal) is there: bring the file back, or move the log away to begin a new book";
-        return Err(Error::Refused(format!("the book {} {why}", path.display())));
-    }
-    Ok(())
+    not_its_log_alone(path)
 }
 
 /// Takes the lock that makes this process the only writer.
@@ -187,13 +188,6 @@ fn prepare(conn: &Connection) -> Result<(), Error> {
     conn.pragma_update(None, "cache_size", -(CACHE_KIB)).map_err(fault)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
-}
-
-fn reader(path: &Path) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).map_err(|e| Error::Unavailable(format!("{}: {e}", path.display())))?;
-    conn.busy_timeout(BUSY).map_err(fault)?;
-    Ok(conn)
 }
 
 /// Begins this process's stream. Every lease of an earlier process is over: it is dead, since we hold the lock.

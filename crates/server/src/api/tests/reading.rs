@@ -40,6 +40,12 @@ async fn filters_filter() {
     assert_eq!(ids(&app.get("/api/v1/enquiries?source=ads").await.1).len(), 1);
     assert_eq!(ids(&app.get("/api/v1/enquiries?source=ads&state=&cursor=").await.1).len(), 1, "an empty value asks nothing");
     assert_eq!(ids(&app.get("/api/v1/deliveries?state=redelivery").await.1).len(), 1);
+    for name in ["look-alike", "look_alike"] {
+        assert_eq!(ids(&app.get(&format!("/api/v1/deliveries?state={name}")).await.1).len(), 0);
+    }
+    for name in ["at-most-once", "at_most_once"] {
+        assert_eq!(app.get(&format!("/api/v1/effects?state={name}")).await.0, StatusCode::OK);
+    }
     assert_eq!(ids(&app.get(&format!("/api/v1/deliveries?enquiry={enquiry}")).await.1).len(), 2);
     assert_eq!(ids(&app.get("/api/v1/review?state=open").await.1).len(), 1);
     assert_eq!(ids(&app.get("/api/v1/review?state=closed").await.1).len(), 0);

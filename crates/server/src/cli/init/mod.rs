@@ -76,7 +76,7 @@ pub(super) fn run(common: &Common, args: &InitArgs, out: &mut dyn Write) -> Resu
     }
     files.push(ToWrite { path: path.clone(), text: text::of(&chosen, text::Letters::Beside), keeps: false });
     let kept = write(files, args.force)?;
-    let next = Next::of(common, &config, &chosen, &kept);
+    let next = Next::of(common, &config, &chosen, &kept, &beside(ENV_FILE));
     if common.json {
         print_json(out, &next.json())?;
     } else {
@@ -130,7 +130,7 @@ fn write(files: Vec<ToWrite>, force: bool) -> Result<Vec<Written>, CliError> {
 struct Next {
     written: Vec<String>,
     kept: Vec<String>,
-    /// What sets each secret, once and for all.
+    /// What sets each secret, once and for all; the last line, in every terminal.
     secrets: Vec<String>,
     check: String,
     serve: String,
@@ -138,19 +138,20 @@ struct Next {
     look: Vec<String>,
 }
 
-/// Where the printed lines keep secrets: only its owner may read it.
+/// Where the printed lines keep secrets, beside the configuration: only its owner may read it.
 const ENV_FILE: &str = "oncebook.env";
 
 impl Next {
-    fn of(common: &Common, config: &Config, chosen: &Chosen, written: &[Written]) -> Self {
+    fn of(common: &Common, config: &Config, chosen: &Chosen, written: &[Written], env_file: &Path) -> Self {
         let program = common.program();
         let names = |new: bool| written.iter().filter(|file| file.is_new == new).map(|file| file.path.display().to_string()).collect();
         let secrets = chosen.secrets();
+        let (kept, read) = (first::word(env_file), first::word(&sourced(env_file)));
         let mut lines: Vec<String> = secrets
             .iter()
-            .map(|secret| format!("(umask 077; echo \"export {}={}\" >> {ENV_FILE})", secret.variable, secret.made_by()))
+            .map(|secret| format!("(umask 077; echo \"export {}={}\" >> {kept})", secret.variable, secret.made_by()))
             .collect();
-        lines.extend((!secrets.is_empty()).then(|| format!(". ./{ENV_FILE}")));
+        lines.extend((!secrets.is_empty()).then(|| format!(". {read}")));
         let post = config.sources.first().map(|source| first::post(&format!("http://{}/in/{}", config.server.listen, source.name), source));
         Self {
             written: names(true),
@@ -177,13 +178,17 @@ impl Next {
             lines.extend([String::new(), says.to_owned()]);
             lines.extend(typed.iter().map(|line| format!("  {line}")));
         };
-        if !self.secrets.is_empty() {
-            let says = format!("Set the secrets, once; then in every terminal only the last line, `. ./{ENV_FILE}`:");
-            part(&says, &self.secrets);
+        if let Some(last) = self.secrets.last() {
+            part(&format!("Set the secrets, once; then in every terminal only the last line, `{last}`:"), &self.secrets);
         }
         part("Check, and start:", &[self.check.clone(), self.serve.clone()]);
         part("Then, in another terminal, post the first enquiry:", &self.post);
         part("and see what became of it:", &self.look);
         lines.join("\n") + "\n"
     }
+}
+
+/// The file as `.` takes it, which looks for a bare name elsewhere.
+fn sourced(file: &Path) -> PathBuf {
+    if file.components().count() > 1 { file.to_owned() } else { Path::new(".").join(file) }
 }

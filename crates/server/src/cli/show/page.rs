@@ -94,8 +94,16 @@ fn about(enquiry: &EnquiryView) -> Vec<String> {
 /// The two spans that are promised to be on record.
 fn times(dossier: &DossierView) -> Vec<String> {
     let after = |ms: Option<i64>, what: &str| ms.map_or_else(|| format!("no {what} yet"), |ms| format!("{what} after {}", span(ms)));
-    let (result, record) = (after(dossier.arrival_to_result_ms, "structured result"), after(dossier.arrival_to_record_ms, "record"));
+    let result = match (dossier.tries_in_vain(), dossier.arrival_to_result_ms) {
+        (Some(tries), Some(ms)) => format!("no structured result ({} in vain, the last after {})", counted(tries), span(ms)),
+        (_, ms) => after(ms, "structured result"),
+    };
+    let record = after(dossier.arrival_to_record_ms, "record");
     vec![fact("arrived", &format!("{} UTC; {result}, {record}", instant(dossier.enquiry.accepted_at)))]
+}
+
+fn counted(tries: i64) -> String {
+    if tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") }
 }
 
 fn of_effect(effect: &EffectView, key: &str, targets: &[TargetView]) -> Vec<String> {

@@ -45,12 +45,23 @@ const SERVER: Table = Table {
             r#""16MiB""#,
             "The most bytes of bodies that are held at once; what comes beyond is asked to wait, and then to come again (503). Memory is a few times as much.",
         ),
-        usual("connections_max", Whole(1, 65_536), "1024", "The most connections at once; one more is told to come again (503)."),
+        usual(
+            "connections_max",
+            Whole(1, 65_536),
+            "1024",
+            "The most connections at once; one more takes the place of the one that has idled longest, or is told to come again (503).",
+        ),
         usual(
             "head_timeout",
             Span,
             r#""30s""#,
             "The longest that a connection may take to say the head of its next request; then it is closed.",
+        ),
+        usual(
+            "answer_timeout",
+            Span,
+            r#""30s""#,
+            "The longest that an answer may wait for its reader to take any of it; then the connection is closed.",
         ),
     ],
 };

@@ -45,6 +45,14 @@ pub(super) struct Book {
 impl Book {
     pub(super) fn open(path: &Path, stops: Arc<Stops>) -> Result<Self, String> {
         let told = |e: rusqlite::Error| format!("the desk at {}: {e}", path.display());
+        // Beside a file that is not there, or empty, opening throws the log away.
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        if size(path) == 0 && size(Path::new(&log)) > 0 {
+            let why = "is missing or empty, and its log (-wal) is there: bring the file back, or move the log away to begin a new one";
+            return Err(format!("the desk at {} {why}", path.display()));
+        }
         let mut connection = Connection::open(path).map_err(told)?;
         connection.busy_timeout(Duration::from_secs(2)).map_err(told)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(told)?;

@@ -18,6 +18,7 @@ use domain::enquiry::Fields;
 use domain::gate::{Find, StepKind};
 use domain::time::{Clock, UtcMs};
 use serde_json::Value as Json;
+use tokio::sync::Semaphore;
 
 use self::book::{Book, Put};
 use super::{Call, Found, Outcome, ReadBack, Report, Target};
@@ -47,6 +48,8 @@ pub struct Desk {
 
 struct Inner {
     book: Mutex<Book>,
+    /// Who waits for the one connection holds no thread.
+    place: Arc<Semaphore>,
     clock: Arc<dyn Clock>,
 }
 
@@ -54,7 +57,7 @@ impl Desk {
     /// Opens the file, or makes it.
     pub fn open(params: DeskParams) -> Result<Self, String> {
         let book = Book::open(&params.path, params.stops)?;
-        Ok(Self { inner: Arc::new(Inner { book: Mutex::new(book), clock: params.clock }) })
+        Ok(Self { inner: Arc::new(Inner { book: Mutex::new(book), place: Arc::new(Semaphore::new(1)), clock: params.clock }) })
     }
 
     /// The deals after this id, oldest first, at most `limit`; only that of one key, if one is given.
@@ -71,7 +74,13 @@ impl Desk {
     /// `SQLite` blocks, so it is asked off the runtime's threads.
     async fn ask<T: Send + 'static>(&self, work: impl FnOnce(&Inner) -> Result<T, String> + Send + 'static) -> Result<T, String> {
         let inner = Arc::clone(&self.inner);
-        tokio::task::spawn_blocking(move || work(&inner)).await.map_err(|e| format!("the desk's thread ended: {e}"))?
+        let place = Arc::clone(&inner.place).acquire_owned().await.map_err(|e| e.to_string())?;
+        let asked = move || {
+            let answer = work(&inner);
+            drop(place);
+            answer
+        };
+        tokio::task::spawn_blocking(asked).await.map_err(|e| format!("the desk's thread ended: {e}"))?
     }
 }
 

@@ -194,3 +194,20 @@ async fn a_drill_before_the_commit_leaves_nothing_behind() {
     assert_eq!(found, Found::Absent);
     assert_eq!(written.what, Outcome::Applied("deal-1".to_owned()));
 }
+
+/// `SQLite` throws a log away whose file is empty: the records in it would be written again.
+#[tokio::test]
+async fn i7_an_emptied_file_beside_its_log_is_not_opened() {
+    let folder = Folder::new();
+    let (file, log) = (folder.0.join("desk.db"), folder.0.join("desk.db-wal"));
+    let standing = folder.desk();
+    worked(&standing, "website:submission:1", &scene(Some("a@example.com"), None)).await;
+    let kept = std::fs::read(&log).unwrap();
+    drop(standing);
+    std::fs::write(&file, b"").unwrap();
+    std::fs::write(&log, &kept).unwrap();
+    let clock = Arc::new(Still(1_000));
+    let refused = Desk::open(DeskParams { path: file, clock, stops: Arc::new(Stops::none()) }).err().unwrap();
+    assert!(refused.contains("is missing or empty"), "{refused}");
+    assert_eq!(std::fs::read(&log).unwrap(), kept);
+}

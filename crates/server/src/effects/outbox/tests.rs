@@ -129,6 +129,21 @@ async fn an_attempt_that_overslept_finds_the_message_moved_and_withdraws_its_own
     assert_eq!(held.messages().await.unwrap().len(), 1);
 }
 
+/// A disk that is full in the middle of a message.
+#[test]
+fn i12_half_a_message_is_not_left_behind() {
+    let folder = Folder::new();
+    let outbox = folder.outbox();
+    let half = |file: &mut File| {
+        file.write_all(b"To: avery@example.com")?;
+        assert_eq!(fs::read_dir(folder.0.join("tmp"))?.count(), 1);
+        Err(std::io::Error::from(ErrorKind::StorageFull))
+    };
+    let error = outbox.inner.written_aside("k@example.com", half).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    assert_eq!(fs::read_dir(folder.0.join("tmp")).unwrap().count(), 0);
+}
+
 #[tokio::test]
 async fn after_the_deadline_nothing_is_written() {
     let folder = Folder::new();

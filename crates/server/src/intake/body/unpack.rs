@@ -20,12 +20,7 @@ const GZIP: &[u8] = b"\x1F\x8B\x08";
 /// The body as it was before it was packed; `declared` is its `Content-Encoding`, and `max` the most bytes that are read.
 /// What is packed and does not say so is unpacked too; what says so and is not stays as it is.
 pub(super) fn unpack<'a>(declared: Option<&str>, bytes: &'a [u8], max: usize, repairs: &mut Repairs) -> Result<Cow<'a, [u8]>, Unreadable> {
-    let layers: Vec<String> = declared
-        .unwrap_or_default()
-        .split(',')
-        .map(|layer| layer.trim().to_ascii_lowercase())
-        .filter(|layer| !layer.is_empty() && layer != "identity")
-        .collect();
+    let layers = layers(declared);
     if layers.len() > LAYERS_MAX && !is_readable(bytes) {
         return Err(Unreadable::because(format!("the body is packed more than {LAYERS_MAX} times")));
     }
@@ -57,6 +52,17 @@ pub(super) fn unpack<'a>(declared: Option<&str>, bytes: &'a [u8], max: usize, re
         body = Cow::Owned(whole(MultiGzDecoder::new(bytes), max)?);
     }
     Ok(body)
+}
+
+/// Whether anything would be unpacked, or tried to be.
+pub(super) fn is_packed(declared: Option<&str>, bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP) || !layers(declared).is_empty()
+}
+
+/// What the body says it was packed with, in the order in which that was done.
+fn layers(declared: Option<&str>) -> Vec<String> {
+    let named = declared.unwrap_or_default().split(',').map(|layer| layer.trim().to_ascii_lowercase());
+    named.filter(|layer| !layer.is_empty() && layer != "identity").collect()
 }
 
 /// Packed bytes are practically never text.

@@ -99,7 +99,8 @@ impl Clock for Leaping {
 
 /// How long a body is read of which a byte comes every so many ms, as many as are given, and which then stands still.
 async fn dripped(every_ms: i64, mut left: usize) -> (i64, Result<Bytes, Cut>) {
-    let clock = Leaping(Mutex::new(NOW));
+    let clock = Arc::new(Leaping(Mutex::new(NOW)));
+    let waits: Arc<dyn Clock> = Arc::<Leaping>::clone(&clock);
     let drip = |_: &mut Context<'_>| {
         if left == 0 {
             return Poll::Pending;
@@ -109,7 +110,7 @@ async fn dripped(every_ms: i64, mut left: usize) -> (i64, Result<Bytes, Cut>) {
         Poll::Ready(Some(Ok(Bytes::from_static(b" "))))
     };
     let room = Room::of(1 << 20);
-    let read = read_whole(drip, (&mut Taking::new(&room, "web", &clock), 1024), 1024, &clock).await;
+    let read = read_whole(drip, (&mut Taking::new(&room, "web", &waits), 1024), 1024, &*clock).await;
     (clock.now().since(NOW), read)
 }
 
@@ -126,11 +127,13 @@ async fn a_body_that_stands_still_or_never_ends_is_given_up() {
 #[tokio::test]
 async fn one_that_drips_loses_its_room_to_one_that_waits() {
     for somebody_waits in [false, true] {
-        let (room, clock) = (Room::of(1024), Leaping(Mutex::new(NOW)));
-        let mut held = Taking::new(&room, "web", &clock);
+        let (room, clock) = (Room::of(1024), Arc::new(Leaping(Mutex::new(NOW))));
+        let waits: Arc<dyn Clock> = Arc::<Leaping>::clone(&clock);
+        let mut held = Taking::new(&room, "web", &waits);
         assert!(held.has(1024).await);
         // Polled once, it stands in its line; its patience is not at issue here.
-        let mut other = Taking::new(&room, "other", &Patient);
+        let patient: Arc<dyn Clock> = Arc::new(Patient);
+        let mut other = Taking::new(&room, "other", &patient);
         let mut waiting = Box::pin(other.has(1));
         if somebody_waits {
             assert!(waiting.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending());
@@ -142,7 +145,7 @@ async fn one_that_drips_loses_its_room_to_one_that_waits() {
             clock.ahead(1_000);
             Poll::Ready(Some(Ok(Bytes::from_static(b" "))))
         };
-        let read = read_whole(drip, (&mut held, 1024), 1024, &clock).await;
+        let read = read_whole(drip, (&mut held, 1024), 1024, &*clock).await;
         assert!(matches!(read, Err(Cut::TooSlow)), "{read:?}");
         assert_eq!(clock.now().since(NOW), if somebody_waits { 3_000 } else { 60_000 });
         drop(waiting);

@@ -15,6 +15,12 @@ const TOLERANCE_MS: i64 = 5 * 60 * 1000;
 /// The scheme's header names, and those of the service it came from.
 const NAMES: [&str; 2] = ["webhook", "svix"];
 
+/// Whether there is a signature of a form that is checked.
+pub(super) fn fits_head(headers: &Headers) -> bool {
+    let sent = |family| one(headers, &format!("{family}-signature")).is_ok_and(|list| !versions_one(list).is_empty());
+    NAMES.into_iter().any(sent)
+}
+
 pub(super) fn verify(headers: &Headers, body: &[u8], now: UtcMs, secrets: &[Secret]) -> Result<(), NotAuthentic> {
     let family = NAMES.into_iter().find(|family| headers.iter().any(|(name, _)| *name == format!("{family}-signature")));
     let family = family.unwrap_or(NAMES[0]);

@@ -75,6 +75,8 @@ pub struct OpenAiParams {
     pub is_openais_own: bool,
     /// The longest that one try takes, in ms.
     pub timeout_ms: i64,
+    /// Where the line leads, for the log: without user, password and query.
+    pub address: String,
 }
 
 /// The qualifier.
@@ -139,6 +141,10 @@ impl Refusal {
 impl Qualifier for OpenAi {
     fn name(&self) -> String {
         format!("openai/{}", self.params.model)
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(&self.params.address)
     }
 
     fn timeout_ms(&self) -> i64 {

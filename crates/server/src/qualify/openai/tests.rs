@@ -72,7 +72,7 @@ fn the_schema_is_in_the_subset_that_strict_mode_takes() {
 
 #[test]
 fn openais_own_servers_are_asked_in_their_own_words() {
-    let params = |own| OpenAiParams { model: "m".to_owned(), max_tokens: 7, is_openais_own: own, timeout_ms: 1 };
+    let params = |own| OpenAiParams { model: "m".to_owned(), max_tokens: 7, is_openais_own: own, timeout_ms: 1, address: String::new() };
     let body = |own| serde_json::from_slice::<Value>(&request::body(&params(own), &given("Hi there"))).unwrap();
     let (own, other) = (body(true), body(false));
     assert_eq!((&own["max_completion_tokens"], &own["max_tokens"], &own["temperature"]), (&json!(7), &Value::Null, &Value::Null));

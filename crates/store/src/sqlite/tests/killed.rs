@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::Verdict;
 use crate::contract::Dir;
 use crate::contract::fixture::{T0, accept, assert_whole, at, post};
-use crate::sqlite::Sqlite;
+use crate::sqlite::{Locked, Sqlite};
 
 /// So many pages are few: a delivery or two.
 const FEW: i32 = 8;
@@ -17,7 +17,7 @@ fn log(path: &Path) -> u64 {
 #[tokio::test]
 async fn a_book_that_was_folded_many_times_is_whole_while_it_is_read_and_after() {
     let dir = Dir::new();
-    let book = Sqlite::open_folding(dir.options(1, T0), FEW).unwrap();
+    let book = Sqlite::open_folding(Locked::take(&dir.options(1, T0).path).unwrap(), dir.options(1, T0), FEW).unwrap();
     let path = dir.options(1, T0).path;
     let mut beside = super::beside(&dir);
     for n in 0..100 {
@@ -44,7 +44,7 @@ async fn a_book_that_was_folded_many_times_is_whole_while_it_is_read_and_after()
 async fn i1_a_kill_before_the_log_is_folded_loses_nothing() {
     for pages in [FEW, 100_000] {
         let (dir, after) = (Dir::new(), Dir::new());
-        let book = Sqlite::open_folding(dir.options(1, T0), pages).unwrap();
+        let book = Sqlite::open_folding(Locked::take(&dir.options(1, T0).path).unwrap(), dir.options(1, T0), pages).unwrap();
         for n in 0..50 {
             accept(&book, post(&n.to_string(), &n.to_string(), "a")).await;
         }

@@ -1,8 +1,9 @@
 //! What only this engine can do wrong: its file and its locks here, its batches in `batches`, its log in
-//! `killed`, books of before in `upgrade`. The contract itself is tested in `contract`.
+//! `killed`, its readers in `reading`, books of before in `upgrade`. The contract itself is tested in `contract`.
 
 mod batches;
 mod killed;
+mod reading;
 mod upgrade;
 
 use std::sync::Arc;
@@ -205,21 +206,6 @@ fn a_book_has_one_name() {
     }
     std::fs::remove_file(other("twin.db").path).unwrap();
     assert!(Sqlite::open(other("link.db")).is_ok(), "a link to a book is that book");
-}
-
-/// Without its file, a book's log is all there is of it: a new book would write over it and know no delivery.
-#[test]
-fn no_new_book_begins_where_the_log_of_another_lies() {
-    let dir = Dir::new();
-    let path = dir.options(1, T0).path;
-    let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap().to_str().unwrap()));
-    std::fs::write(&log, "what a crash left").unwrap();
-    for _ in ["no file", "an empty one"] {
-        let error = refused(Sqlite::open(dir.options(1, T0)));
-        assert!(matches!(&error, Error::Refused(why) if why.contains("missing or empty")), "{error}");
-        assert_eq!(std::fs::read(&log).unwrap(), b"what a crash left");
-        std::fs::write(&path, "").unwrap();
-    }
 }
 
 #[tokio::test]
