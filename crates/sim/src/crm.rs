@@ -32,6 +32,7 @@ pub struct Record {
 
 /// What is known of the requests with one key and step, for the checks.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing of its own that was seen")]
 pub struct Trail {
     /// Requests that left their process.
     pub sends: u32,

@@ -122,11 +122,15 @@ impl Door {
         let effects: Vec<Effect> = step.effects.iter().filter(is_workers).map(|change| change.effect.clone()).collect();
         self.book.commit(step).await?;
         let mut state = self.world.state();
-        effects.iter().for_each(|effect| at_commit(&mut state, effect));
-        if is_silent {
-            effects.iter().for_each(|effect| state.committed_silently(effect.id.as_str()));
+        for effect in &effects {
+            at_commit(&mut state, effect);
+            if is_silent {
+                state.committed_silently(effect.id.as_str());
+            }
         }
-        changed.into_iter().for_each(|(id, version, fence)| state.committed(&id, version, fence));
+        for (id, version, fence) in changed {
+            state.committed(&id, version, fence);
+        }
         Ok(())
     }
 

@@ -64,7 +64,7 @@ impl Executor {
                     continue;
                 }
             }
-            let next = self.world.state().next();
+            let next = self.world.state().advance();
             match next {
                 Some(what) => happen::happen(&self.world, what),
                 None => return true,

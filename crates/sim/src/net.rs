@@ -118,7 +118,7 @@ impl World {
         let quick = spread(self.fate(&[2, request.body, u64::try_from(now).unwrap_or(0)]), 0, QUICK_MS.min(timeout / 4));
         match request.fate.clone() {
             Fate::NoConnection => {
-                state.answer(&request, Some(Outcome::NotSent { why: "no connection".to_owned(), retry_after_ms: None }), quick)
+                state.answer(&request, Some(Outcome::NotSent { why: "no connection".to_owned(), retry_after_ms: None }), quick);
             }
             _ if is_closed => state.answer(&request, Some(Outcome::Closed("status 401".to_owned())), quick),
             Fate::Lost => state.answer(&request, None, timeout),

@@ -81,9 +81,8 @@ impl Shrinking {
     fn fates(&mut self) {
         for kind in 0..self.plan.fates.kinds().len() {
             let mut plan = self.plan.clone();
-            let share = &mut plan.fates.kinds()[kind].1;
-            if **share > 0 {
-                **share = 0;
+            let before = std::mem::take(plan.fates.kinds()[kind].1);
+            if before > 0 {
                 self.accepts(plan);
             }
         }

@@ -1,5 +1,7 @@
-//! The sources that senders deliver to, and the bodies that they send: one source by submission id, one by event time, one
-//! by content, and one whose rule changes from time to id while enquiries are under way.
+//! The sources that senders deliver to, and the bodies that they send.
+//!
+//! One source goes by submission id, one by event time, one by content, and one changes its rule from time to id while
+//! enquiries are under way.
 
 use bytes::Bytes;
 use domain::identity::rule::TimeRule;

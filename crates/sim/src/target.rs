@@ -124,7 +124,7 @@ impl SimTarget {
         let ids: Vec<String> = {
             let mut state = self.world.state();
             let now = state.now;
-            let flaps = |record: &crate::crm::Record| self.world.fate(&[8, about, of_text(&record.id)]) % 2 == 0;
+            let flaps = |record: &crate::crm::Record| self.world.fate(&[8, about, of_text(&record.id)]).is_multiple_of(2);
             let mut ids: Vec<String> = state.crms[self.target].seen(call.step, &key, now, flaps).iter().map(|r| r.id.clone()).collect();
             let is_index = state.crms[self.target].find(call.step).lag_ms() > 0;
             let trail = state.crms[self.target].trail(&call.key, call.step);

@@ -237,7 +237,7 @@ impl State {
     }
 
     /// The next thing that happens; the clock is there by then.
-    pub fn next(&mut self) -> Option<Happening> {
+    pub fn advance(&mut self) -> Option<Happening> {
         let ((at, _, _), what) = self.queue.pop_first()?;
         self.now = self.now.max(at);
         Some(what)

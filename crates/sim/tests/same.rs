@@ -1,8 +1,6 @@
 //! The simulator itself: the same seed gives the same run, to the last event; and the invariants hold in some seeds and around
 //! every crash point of a first class. The long runs are `./test`'s.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use sim::plan::make::plan;
 use sim::run::run;
 use sim::seeds;

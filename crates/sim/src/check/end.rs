@@ -85,7 +85,9 @@ fn nothing_lost(world: &World, enquiry: &Enquiry, effects: &[(Effect, u64)]) {
         }
     }
     drop(state);
-    found.into_iter().for_each(|(invariant, what)| world.breach(invariant, what));
+    for (invariant, what) in found {
+        world.breach(invariant, what);
+    }
 }
 
 /// I7 and I13: what stands in the targets.
@@ -117,7 +119,9 @@ pub fn targets(world: &World, all: &[Dossier]) {
         }
     }
     drop(state);
-    found.into_iter().for_each(|(invariant, what)| world.breach(invariant, what));
+    for (invariant, what) in found {
+        world.breach(invariant, what);
+    }
 }
 
 /// I11 and I12: the chain holds, every record leads back to its delivery, and the journal names nobody.
