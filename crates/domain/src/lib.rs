@@ -10,6 +10,7 @@ pub mod enquiry;
 pub mod gate;
 pub mod identity;
 pub mod ids;
+pub mod planted;
 pub mod retry;
 pub mod time;
 pub mod tree;

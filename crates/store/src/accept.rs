@@ -5,6 +5,7 @@ use domain::digest::Digest;
 use domain::enquiry::{Enquiry, Flags, Qualifying, Standing};
 use domain::identity::{Basis, Candidate, Judgement, Key, Known, judge};
 use domain::ids::{DeliveryId, EnquiryId, ReviewId, RunId};
+use domain::planted::{self, Bug};
 use domain::time::UtcMs;
 use evidence::{Draft, Facts};
 
@@ -133,7 +134,7 @@ fn redelivered(delivery: Delivery, of: &EnquiryId, weak: bool, before: &Before, 
 }
 
 fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict: Verdict, by: Option<&str>) -> Entered {
-    let held = verdict == Verdict::Conflict;
+    let held = verdict == Verdict::Conflict && !planted::is(Bug::ConflictNotHeld);
     let weak = key.basis == Basis::Content;
     let enquiry = Enquiry {
         id: key.enquiry_id(),
@@ -149,7 +150,7 @@ fn fresh(delivery: Delivery, proposal: Proposal, key: Key, flags: Flags, verdict
             weak_key: weak,
             ambiguous_time: proposal.ambiguous_time,
             ambiguous: proposal.ambiguous,
-            hold: proposal.hold_look_alikes && verdict == Verdict::LookAlike,
+            hold: proposal.hold_look_alikes && verdict == Verdict::LookAlike && !planted::is(Bug::LookAlikeNotHeld),
             ..flags
         },
         qualification: None,

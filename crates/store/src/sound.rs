@@ -45,10 +45,10 @@ fn files(item: &Item) -> Vec<Digest> {
     }
 }
 
-/// No intent is made but under a lease.
+/// No intent is made but under a lease; and who knows more of an effect that another one is at leaves that one the lease.
 pub(crate) fn step(step: &Step) {
     for change in &step.effects {
-        let leased = if change.version.is_some() { change.fence.is_some() } else { change.take_until.is_some() };
+        let leased = if change.version.is_some() { change.fence.is_some() || change.keep_lease } else { change.take_until.is_some() };
         assert!(leased || !is_intended(&change.effect), "I5: an intent is made under a lease");
     }
 }

@@ -13,6 +13,7 @@ mod read;
 
 use super::effect::{Phase, Rules, Step, Why};
 use crate::ids::StreamId;
+use crate::planted::{self, Bug};
 use crate::time::UtcMs;
 use look::Looked;
 use person::{accept, close};
@@ -152,6 +153,7 @@ pub fn decide(step: &Step, seen: &Observation, rules: &Rules, now: UtcMs, chance
         Observation::LookFailed => ctx.look_failed(step, Looked::Blind),
         Observation::LookUnanswered { retry_after_ms } => ctx.look_failed(step, Looked::Unanswered(*retry_after_ms)),
         Observation::ReadSame => ctx.read_same(step),
+        Observation::ReadDiffers { .. } if planted::is(Bug::DifferenceOverlooked) => ctx.read_same(step),
         Observation::ReadDiffers { what } => read_differs(step, what),
         Observation::ReadGone => ctx.read_gone(step),
         Observation::ReadFailed => ctx.read_failed(step),

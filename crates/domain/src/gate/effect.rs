@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::StreamId;
+use crate::planted::{self, Bug};
 use crate::retry::Backoff;
 use crate::time::UtcMs;
 
@@ -393,6 +394,8 @@ impl Step {
     /// When something is to be done about it without a person.
     pub fn due(&self) -> Option<UtcMs> {
         match self.phase {
+            Phase::Unknown { blind: 1.., .. } if planted::is(Bug::BlindHasNoDue) => None,
+            Phase::Intended if planted::is(Bug::IntendedHasNoDue) => None,
             Phase::Planned { due } | Phase::Unknown { due, .. } | Phase::Done { due, .. } => Some(due),
             Phase::Verified { audit_due, .. } => audit_due,
             // Its worker holds the lease; should that run out, somebody else takes it up at once.

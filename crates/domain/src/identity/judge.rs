@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::key::{Basis, Key};
 use crate::digest::Digest;
 use crate::ids::EnquiryId;
+use crate::planted::{self, Bug};
 use crate::time::UtcMs;
 
 /// What a delivery brings to the comparison.
@@ -70,7 +71,8 @@ pub enum Judgement {
 /// look-alike digest, whenever that was accepted.
 pub fn judge(candidate: &Candidate, known: &[Known], recent: Option<&Known>) -> Judgement {
     assert!(!candidate.keys.is_empty(), "a candidate has at least its current key");
-    for key in &candidate.keys {
+    let looked_under = if planted::is(Bug::EarlierRulesForgotten) { 1 } else { candidate.keys.len() };
+    for key in &candidate.keys[..looked_under] {
         let base = key.base_digest();
         let mut variants: Vec<&Known> = known.iter().filter(|k| k.key.base_digest() == base).collect();
         variants.sort_by_key(|k| k.key.variant);
@@ -78,11 +80,15 @@ pub fn judge(candidate: &Candidate, known: &[Known], recent: Option<&Known>) -> 
         if key.basis == Basis::Content {
             return judge_content(candidate, key, last);
         }
-        let same = |k: &&&Known| candidate.contents.iter().any(|content| k.contents.contains(content));
+        let same =
+            |k: &&&Known| planted::is(Bug::ContentNotCompared) || candidate.contents.iter().any(|content| k.contents.contains(content));
         return match variants.iter().find(same) {
             Some(&of) => Judgement::Redelivery { of: of.clone(), weak: false },
             None => Judgement::Conflict { with: (*first).clone(), key: key.with_variant(last.key.variant + 1) },
         };
+    }
+    if let Some(of) = recent.filter(|_| planted::is(Bug::LookAlikeSuppressed)) {
+        return Judgement::Redelivery { of: of.clone(), weak: false };
     }
     let look_alike_of = recent
         .filter(|k| candidate.look_alike.is_some() && candidate.at.since(k.accepted_at) <= candidate.look_alike_window_ms)

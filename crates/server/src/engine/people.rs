@@ -4,6 +4,7 @@
 use domain::enquiry::{Enquiry, Standing};
 use domain::gate::{Effect, Hold, Moved, Observation, Phase, decide};
 use domain::ids::EnquiryId;
+use domain::planted::{self, Bug};
 use evidence::Facts;
 use store::{Case, EffectChange, EnquiryChange, Error, Review, ReviewKind, Step};
 
@@ -248,10 +249,11 @@ impl Engine {
         }
     }
 
-    /// A change by a person. A contact that may still come to be keeps its lock.
+    /// A change by a person. A contact that may still come to be keeps its lock, and who is at an attempt keeps the lease.
     pub(super) fn by_person(&self, case: &Case, effect: Effect, version: u64) -> EffectChange {
         let lock = self.contact_lock(&case.enquiry, &effect).filter(|_| contact_is_open(&effect));
-        EffectChange { effect, version: Some(version), fence: None, keep_lease: false, take_until: None, lock }
+        let keep_lease = effect.steps.iter().any(|step| step.phase == Phase::Intended) && !planted::is(Bug::LateAnswerTakesLease);
+        EffectChange { effect, version: Some(version), fence: None, keep_lease, take_until: None, lock }
     }
 
     /// `settle`, for verbs whose building can refuse.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use domain::gate::{Attempted, Door, Effect, Hold, Moved, Next, Observation, Phase, Rules, StepKind, decide};
+use domain::planted::{self, Bug};
 use store::{Error, Lease, Step};
 
 use super::ask::{intent_facts, kind_of};
@@ -45,7 +46,7 @@ impl Engine {
             self.miss_target(&work.effect.target).await?;
             return self.yield_paused(work).await;
         };
-        if self.is_paused(&work.effect.target) {
+        if self.stays_paused(&work.effect.target).await? {
             return self.yield_paused(work).await;
         }
         work.entered = self.enter(&work.effect.target);
@@ -137,7 +138,7 @@ impl Engine {
                 // What a look finds of a contact holds as long as no other effect is at it: the lock is taken before.
                 let looks_first = next == Next::LookUp && matches!(work.effect.steps[index].phase, Phase::Planned { .. });
                 if next == Next::Send || looks_first && kind == StepKind::Contact {
-                    let intent = if std::mem::take(&mut begun) { Ok(()) } else { self.commit_intent(&mut work, index).await };
+                    let intent = if std::mem::take(&mut begun) || next == Next::Send && planted::is(Bug::SentBeforeIntent) { Ok(()) } else { self.commit_intent(&mut work, index).await };
                     match intent {
                         Ok(()) => {}
                         Err(Error::Conflict(_)) if matches!(kind, StepKind::Contact | StepKind::Message) => {
@@ -209,7 +210,7 @@ impl Engine {
             Some(digest) => self.parts.store.blob(digest, Some(&work.effect.enquiry)).await?,
             None => None,
         };
-        if work.effect.may_have_reached() {
+        if work.effect.may_have_reached() && !planted::is(Bug::RenderedAnew) {
             return Ok(match kept {
                 Some(blob) => {
                     work.rendered = blob.bytes;
@@ -262,6 +263,17 @@ impl Engine {
         let spread = i64::try_from(self.parts.entropy.draw() % 50).unwrap_or(0);
         step.phase = Phase::Planned { due: self.now().plus((waited / 2).clamp(LOCKED_MIN_MS, LOCKED_MAX_MS).saturating_add(spread)) };
         self.rest(work).await
+    }
+
+    /// Whether a target that is thought to be paused is. The book hands out nothing of one that is: what it hands out is of
+    /// one that was paused just now, or goes on by another process's word or by a commit that was said to have failed.
+    async fn stays_paused(&self, target: &str) -> Result<bool, Error> {
+        if !self.is_paused(target) || planted::is(Bug::PausedByHearsay) {
+            return Ok(self.is_paused(target));
+        }
+        let known = self.parts.store.targets().await?;
+        known.iter().filter(|state| state.name == target).for_each(|state| self.note_target(state));
+        Ok(self.is_paused(target))
     }
 
     /// Its target was paused after it was leased: it stays as it is, and the store hands it out once the target goes on. An

@@ -5,6 +5,7 @@
 
 use domain::enquiry::{Enquiry, Priority, Qualification};
 use domain::gate::{Door, Effect, Hold};
+use domain::planted::{self, Bug};
 use domain::time::UtcMs;
 
 use super::scene::scene;
@@ -131,7 +132,7 @@ fn hold(enquiry: &Enquiry, action: &Action, effect: &mut Effect, doubt: Option<D
     if !enquiry.flags.ambiguous.is_empty() {
         effect.hold(Hold::Ambiguous, "who or what it is does not stand for certain in what was sent");
     }
-    if let Some(doubt) = doubt.filter(|_| action.held_by_review) {
+    if let Some(doubt) = doubt.filter(|_| action.held_by_review && !planted::is(Bug::DoubtDoesNotHold)) {
         effect.hold(Hold::Qualification, doubt.sentence());
     }
 }

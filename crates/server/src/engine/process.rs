@@ -6,6 +6,7 @@
 use domain::enquiry::{Enquiry, Standing};
 use domain::gate::{Door, Effect, Hold};
 use domain::ids::ReviewId;
+use domain::planted::{self, Bug};
 use evidence::Facts;
 use store::{Case, EffectChange, EnquiryChange, Error, Lease, Review, ReviewKind, Step};
 
@@ -38,7 +39,7 @@ impl Engine {
                 return self.commit_plan(step).await;
             }
         };
-        let effects = self.plan(&enquiry, doubt).await;
+        let effects = if planted::is(Bug::ModelStopsRecord) && doubt.is_some() { Vec::new() } else { self.plan(&enquiry, doubt).await };
         let at = self.now();
         step.at = at;
         for effect in &effects {

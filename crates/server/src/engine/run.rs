@@ -29,7 +29,7 @@ pub struct Place {
 impl Place {
     /// Until when the work that is done here is to be leased.
     pub fn until(&self) -> UtcMs {
-        self.engine.now().plus(self.engine.lease_ms())
+        self.engine.leased_until()
     }
 
     /// Works on an enquiry that was leased as it was entered.
@@ -143,6 +143,16 @@ impl Engine {
         let Some(lease) = leases.effects.pop() else { return Ok(false) };
         self.perform(lease).await;
         Ok(true)
+    }
+
+    /// Works on an enquiry that was leased as it was entered, here and now: what a [`Place`] does on a task of its own.
+    pub async fn work_on(&self, lease: Lease<Enquiry>) {
+        self.process(lease).await;
+    }
+
+    /// Until when work that is begun now is to be leased.
+    pub fn leased_until(&self) -> UtcMs {
+        self.now().plus(self.lease_ms())
     }
 
     /// When the earliest work that is not due yet will be.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use domain::enquiry::Enquiry;
 use domain::gate::{Attempt, Away, Door, Effect, Phase, Step, StepKind};
 use domain::ids::EnquiryId;
+use domain::planted::{self, Bug};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft};
 use store::{Case, EffectChange, TargetState};
@@ -69,12 +70,20 @@ impl Work {
         let id_of = |kind: StepKind| effect.steps.iter().find(|s| s.kind == kind).and_then(Step::external_id).map(str::to_owned);
         Call {
             step: effect.steps[index].kind,
-            key: effect.outgoing_key.clone(),
+            key: if planted::is(Bug::KeyOfTheRetry) {
+                format!("{}@{}", effect.outgoing_key, effect.steps[index].latest())
+            } else {
+                effect.outgoing_key.clone()
+            },
             rendered: self.rendered.clone(),
             scene: scene(&self.enquiry, &effect.outgoing_key, &effect.action, effect.ordinal, other_names),
             contact_id: id_of(StepKind::Contact),
             record_id: id_of(StepKind::Record),
-            deadline: effect.steps[index].attempts.last().map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),
+            deadline: effect.steps[index]
+                .attempts
+                .last()
+                .filter(|_| !planted::is(Bug::DeadlineForgotten))
+                .map_or(UtcMs(i64::MAX), |attempt| attempt.deadline),
         }
     }
 }
@@ -89,8 +98,14 @@ pub(super) fn put_off(effect: &mut Effect, until: UtcMs) {
     }
 }
 
-/// Whether an attempt at the contact may still take effect, so that no other effect may begin one.
+/// Whether an attempt at the contact may still take effect, so that no other effect may begin one. Who closed it gave it up:
+/// nothing more is ever heard of it, and others would wait for good.
 pub(super) fn contact_is_open(effect: &Effect) -> bool {
     let contact = effect.steps.iter().find(|step| step.kind == StepKind::Contact);
-    contact.is_some_and(|step| !step.has_passed() && step.attempts.iter().any(Attempt::is_open))
+    let is_over = |step: &Step| {
+        planted::is(Bug::ContactLockDropped)
+            || step.has_passed()
+            || matches!(step.phase, Phase::Closed { .. } | Phase::AtMostOnce) && !planted::is(Bug::ClosedContactKeepsLock)
+    };
+    contact.is_some_and(|step| !is_over(step) && step.attempts.iter().any(Attempt::is_open))
 }

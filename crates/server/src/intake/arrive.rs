@@ -11,6 +11,7 @@ use domain::digest::{BookSecret, Digest};
 use domain::enquiry::Enquiry;
 use domain::identity::Headers;
 use domain::ids::DeliveryId;
+use domain::planted::{self, Bug};
 use domain::time::{Clock, Entropy, UtcMs};
 use evidence::Blob;
 use store::{Arrival, Delivery, Item, Lease, Receipt, Store, Verdict};
@@ -238,7 +239,8 @@ struct Entry {
 async fn enter(entry: Entry) -> Result<Receipt, store::Error> {
     let Entry { source, arrival, brings_work, place, store, accepted } = entry;
     let delivery = arrival.delivery.id.clone();
-    let accept = store.accept(arrival).await;
+    let early = planted::is(Bug::AckBeforeCommit).then(|| Receipt { items: vec![arrival.delivery.clone()], taken: Vec::new() });
+    let accept = store.accept(arrival).await.or_else(|error| early.ok_or(error));
     let mut receipt = accept.inspect_err(|error| tracing::error!(%source, %delivery, %error, "a delivery could not be made durable"))?;
     match (place, receipt.taken.pop()) {
         (Some(place), Some(lease)) => place.work(lease),

@@ -3,6 +3,7 @@
 use super::{Ctx, Moved, Next, doubled, review};
 use crate::gate::effect::{Attempt, Attempted, Find, Phase, Policy, Step, Why};
 use crate::ids::StreamId;
+use crate::planted::{self, Bug};
 use crate::time::UtcMs;
 
 const NO_ATTEMPT: Moved = Moved::Ignored("no attempt is under way");
@@ -11,6 +12,9 @@ impl Ctx<'_> {
     pub(super) fn begin(&self, step: &Step, fence: u64, process: &StreamId) -> Moved {
         match &step.phase {
             Phase::Planned { .. } => self.begin_planned(step, fence, process),
+            Phase::Unknown { .. } if planted::is(Bug::AttemptsForgotten) => {
+                self.begin_planned(&Step { attempts: Vec::new(), ..step.clone() }, fence, process)
+            }
             Phase::Unknown { .. } | Phase::Verified { audit_due: Some(_), .. } => Moved::To(step.clone(), Next::LookUp),
             Phase::Done { .. } => Moved::To(step.clone(), Next::ReadBack),
             Phase::Intended => Moved::Ignored("an attempt is under way: its worker answers, or is lost"),
@@ -34,7 +38,7 @@ impl Ctx<'_> {
         if self.rules.find.looks_first() && step.looked.as_ref() != Some(process) {
             return Moved::To(step.clone(), Next::LookUp);
         }
-        if step.reached() >= self.rules.attempts_max.saturating_add(step.allowed) {
+        if step.reached() >= self.rules.attempts_max.saturating_add(step.allowed) && !planted::is(Bug::AttemptsUnbounded) {
             return review(step.clone(), Why::AttemptsSpent);
         }
         if any_open && !self.fits_window(step) {
@@ -49,7 +53,9 @@ impl Ctx<'_> {
         next.attempts.retain(Attempt::may_have_reached);
         let (begun_at, process) = (self.now, process.clone());
         next.attempts.push(Attempt { n, begun_at, deadline, fence, process, outcome: Attempted::Open });
-        next.quiet_until = next.quiet_until.max(self.quiet_after(deadline, self.rules.pause_max_ms));
+        if n == 1 || !planted::is(Bug::WaitNotRearmed) {
+            next.quiet_until = next.quiet_until.max(self.quiet_after(deadline, self.rules.pause_max_ms));
+        }
         next.phase = Phase::Intended;
         Moved::To(next, Next::Send)
     }
@@ -70,7 +76,10 @@ impl Ctx<'_> {
         if self.rules.find.keyed_for_good() {
             return sendable_until;
         }
-        sendable_until.plus(pause_ms).plus(self.rules.settle_ms).plus(self.rules.find.lag_ms())
+        let pause_ms = if planted::is(Bug::WaitForgetsPause) { 0 } else { pause_ms };
+        let settle_ms = if planted::is(Bug::WaitForgetsSettle) { 0 } else { self.rules.settle_ms };
+        let lag_ms = if planted::is(Bug::WaitForgetsLag) { 0 } else { self.rules.find.lag_ms() };
+        sendable_until.plus(pause_ms).plus(settle_ms).plus(lag_ms)
     }
 
     /// The same for this step: a former self of the book may have sent until the book was restored.
@@ -83,21 +92,31 @@ impl Ctx<'_> {
         let Find::Window { window_ms, .. } = self.rules.find else { return true };
         let first = step.attempts.iter().find(|a| a.may_have_reached()).map_or(self.now, |a| a.begun_at);
         let lands_by = self.now.plus(self.rules.timeout_ms).plus(self.rules.pause_max_ms).plus(self.rules.settle_ms);
-        lands_by <= first.plus(window_ms)
+        lands_by <= first.plus(window_ms) || planted::is(Bug::WindowUnchecked)
     }
 
     pub(super) fn lost(&self, step: &Step, dead_since: Option<UtcMs>) -> Moved {
         if step.phase != Phase::Intended {
             return NO_ATTEMPT;
         }
+        if planted::is(Bug::CrashNotSent) {
+            return self.not_sent(step, None);
+        }
+        let dead_since = if planted::is(Bug::PauseTakenForDeath) { dead_since.or(Some(self.now)) } else { dead_since };
         let mut next = step.clone();
         if let Some(dead) = dead_since {
-            next.quiet_until = self.quiet_after(dead, 0);
+            next.quiet_until = if planted::is(Bug::DeathForgetsSettle) { dead } else { self.quiet_after(dead, 0) };
         }
         self.after_unknown(next)
     }
 
     pub(super) fn no_answer(&self, step: &Step) -> Moved {
+        if planted::is(Bug::ResetNotSent) {
+            return self.not_sent(step, None);
+        }
+        if planted::is(Bug::DoneBeforeTheAnswer) {
+            return self.done(step.clone(), "assumed".to_owned());
+        }
         if step.phase == Phase::Intended { self.after_unknown(step.clone()) } else { NO_ATTEMPT }
     }
 
@@ -105,6 +124,10 @@ impl Ctx<'_> {
     pub(super) fn after_unknown(&self, mut step: Step) -> Moved {
         if let Some(moved) = self.known(&step) {
             return moved;
+        }
+        if planted::is(Bug::LookSkipped) {
+            self.prove_absent(&mut step, self.now);
+            return self.planned_later(step, None);
         }
         if self.rules.find.looks() {
             step.phase = Phase::unknown(self.now);
@@ -140,7 +163,7 @@ impl Ctx<'_> {
         if let Some(moved) = self.known(&next) {
             return moved;
         }
-        if next.attempts.iter().any(Attempt::is_open) {
+        if next.attempts.iter().any(Attempt::is_open) && !planted::is(Bug::RefusedThoughOpen) {
             return self.after_refusal_with_open(next);
         }
         next.phase = Phase::Refused { why: why.to_owned() };
@@ -157,6 +180,9 @@ impl Ctx<'_> {
 
     /// The target has our key already, it says: looked up, never taken as a refusal.
     pub(super) fn conflict(&self, step: &Step) -> Moved {
+        if planted::is(Bug::ConflictIsRefusal) {
+            return self.refused(step, "exists already");
+        }
         let Some(next) = ended(step, Attempted::Conflicted) else { return NO_ATTEMPT };
         self.known(&next).unwrap_or_else(|| self.after_refusal_with_open(next))
     }

@@ -3,6 +3,7 @@
 use super::{Ctx, Moved, Next, doubled, mismatched, review};
 use crate::gate::effect::{Attempt, Attempted, Find, Phase, Step, StepKind, Why};
 use crate::ids::StreamId;
+use crate::planted::{self, Bug};
 use crate::time::UtcMs;
 
 /// Look-ups in a row that may answer nothing usable before a person is asked.
@@ -51,11 +52,17 @@ impl Ctx<'_> {
     pub(super) fn adopt(&self, step: &Step, ids: &[String]) -> Moved {
         let mut all = ids.to_vec();
         all.extend(answered(step).filter(|id| !ids.contains(id)));
+        if planted::is(Bug::TwoFoundFirstTaken) {
+            all.truncate(1);
+        }
         if all.len() > 1 {
             return doubled(step.clone(), all);
         }
         let mut next = step.clone();
         next.stood_before = step.kind != StepKind::Contact && !step.attempts.iter().any(may_have_made_it);
+        if let (true, Some(last)) = (planted::is(Bug::FoundIsNotAdopted), step.attempts.last()) {
+            return self.absent(step, self.now, &last.process);
+        }
         for attempt in next.attempts.iter_mut().filter(|a| a.is_open()) {
             attempt.outcome = Attempted::Adopted;
         }
@@ -103,7 +110,7 @@ impl Ctx<'_> {
         };
         let mut next = step.clone();
         let quiet = self.quiet(step);
-        let counts = begun_at >= quiet;
+        let counts = begun_at >= quiet || planted::is(Bug::LookBeforeTheWait);
         let absences = if counts { absences + 1 } else { 0 };
         if absences >= self.absences_needed() {
             self.prove_absent(&mut next, begun_at);
@@ -130,7 +137,7 @@ impl Ctx<'_> {
 
     /// A search index may miss a record that is there: it is asked twice after the wait.
     pub(super) fn absences_needed(&self) -> u32 {
-        if matches!(self.rules.find, Find::Lagging { .. }) { 2 } else { 1 }
+        if matches!(self.rules.find, Find::Lagging { .. }) && !planted::is(Bug::OneLookOnLag) { 2 } else { 1 }
     }
 
     /// Nothing was sent, so nothing is unknown: it stays planned, until patience ends as for a write that never leaves.
@@ -154,6 +161,9 @@ impl Ctx<'_> {
     /// A look-up that fails leaves it unknown, with a due time; after a while a person is told that its answers prove nothing.
     /// While the target is away that is not asked: it comes back.
     pub(super) fn look_failed(&self, step: &Step, how: Looked) -> Moved {
+        if let (true, Some(last)) = (planted::is(Bug::FailedLookIsAbsence), step.attempts.last()) {
+            return self.absent(step, self.now, &last.process);
+        }
         let mut next = step.clone();
         let (looks, blind) = match &step.phase {
             Phase::Unknown { looks, blind, .. } => (*looks, *blind),

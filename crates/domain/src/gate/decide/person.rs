@@ -2,6 +2,7 @@
 
 use super::{Ctx, Moved, Next};
 use crate::gate::effect::{Attempt, Attempted, Phase, Step, Why};
+use crate::planted::{self, Bug};
 
 impl Ctx<'_> {
     /// Offered only after the wait, bound to the attempt that the person saw, never on a mismatched record; it leads to a
@@ -13,12 +14,16 @@ impl Ctx<'_> {
         if attempt != step.latest() {
             return Moved::Ignored("a newer attempt was made since: look again");
         }
-        if self.now < self.quiet(step) {
+        if self.now < self.quiet(step) && !planted::is(Bug::NotThereWithoutWait) {
             return Moved::Ignored("a request may still take effect: wait until the settle time is over");
         }
         let mut next = step.clone();
         next.allowed += u32::from(step.reached() >= self.rules.attempts_max.saturating_add(step.allowed));
-        if self.rules.find.looks() {
+        // Patience begins anew, or what was never sent for too long would be given up again at once.
+        if !planted::is(Bug::NotThereKeepsPatience) {
+            next.planned_at = self.now;
+        }
+        if self.rules.find.looks() && !planted::is(Bug::NotThereWithoutLook) {
             next.phase = Phase::unknown(self.now);
             return Moved::To(next, Next::LookUp);
         }
