@@ -160,7 +160,7 @@ async fn whatever_becomes_of_a_write_one_record_stands_in_every_class() {
         Act::Say(429, json!({"category": "RATE_LIMITS"})),
         Act::Say(409, json!({"message": "it exists"})),
     ];
-    for class in ["strong", "lagging:30s", "unique", "upsert", "window:24h"] {
+    for class in ["strong", "lagging:30s", "unique", "upsert", "window:8d"] {
         for act in &acts {
             let crm = Crm::open().await;
             crm.set_unique(!["strong", "lagging:30s"].contains(&class));
