@@ -42,7 +42,7 @@ pub async fn listen(config: &Config) -> Result<TcpListener, StartError> {
         socket.bind(wanted)?;
         socket.listen(BACKLOG)
     });
-    listening.map_err(|e| StartError::Io(format!("cannot listen on {wanted}"), e))
+    listening.map_err(|e| StartError::Io(format!("cannot listen on {wanted} (server.listen, or ONCEBOOK_LISTEN)"), e))
 }
 
 /// A server that listens.

@@ -55,6 +55,11 @@ impl Letter {
         let scene = scene(key, told, None);
         let name = Digest::of_parts([key.as_bytes(), action.as_bytes(), address.to_string().as_bytes()]);
         let name = BASE32_DNSSEC.encode(&name.as_bytes()[..NAME_BYTES]);
+        let body = self.text.render(&scene)?;
+        // A draft that is not there leaves nothing to be said: a person decides what is.
+        if body.trim().is_empty() {
+            return Err("its text is empty: is what the template shows there?".to_owned());
+        }
         let message = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, address))
@@ -64,7 +69,7 @@ impl Letter {
             // RFC 3834: machines do not answer it, so two of them cannot answer each other for ever.
             .raw_header(plain("Auto-Submitted", "auto-generated".to_owned()))
             .raw_header(plain("X-Oncebook-Key", one_line(key)))
-            .singlepart(SinglePart::plain(lines(&self.text.render(&scene)?)));
+            .singlepart(SinglePart::plain(lines(&body)));
         Ok(message.map_err(|e| format!("no message can be built: {e}"))?.formatted())
     }
 }
@@ -135,6 +140,13 @@ mod tests {
         let ids = ["web:submission:1", "web:submission:2", "web:submission:1#1"].map(|key| id_in(&built(key)).unwrap());
         assert!(ids[0].starts_with("ob.") && ids[0].ends_with("@example.com"), "{}", ids[0]);
         assert!(ids[0] != ids[1] && ids[0] != ids[2]);
+    }
+
+    #[test]
+    fn an_empty_letter_is_no_message() {
+        let letter = Letter::compile("Desk <desk@example.com>", "Your enquiry", " {% if false %}40 chairs{% endif %}\n").unwrap();
+        let told = told(Some("avery@example.com"), "40 chairs");
+        assert!(letter.message("website:submission:1", &told).unwrap_err().contains("empty"));
     }
 
     #[test]
