@@ -40,7 +40,7 @@ pub async fn review(world: Arc<World>, is_last: bool) {
         }
         let Some((engine, book)) = at_hand(&world, draw) else { return };
         let Some(decision) = decision(&world, &book, &item, draw >> 8, is_last).await else { continue };
-        let done = patiently(&world, engine.decide(item.id.as_str(), &decision, "anna")).await;
+        let done = Box::pin(patiently(&world, engine.decide(item.id.as_str(), &decision, "anna"))).await;
         world.tell(|| format!("a person says {} of {} ({:?}): {done:?}", decision.word(), item.why, item.kind));
         world.kick();
     }

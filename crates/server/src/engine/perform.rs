@@ -138,7 +138,11 @@ impl Engine {
                 // What a look finds of a contact holds as long as no other effect is at it: the lock is taken before.
                 let looks_first = next == Next::LookUp && matches!(work.effect.steps[index].phase, Phase::Planned { .. });
                 if next == Next::Send || looks_first && kind == StepKind::Contact {
-                    let intent = if std::mem::take(&mut begun) || next == Next::Send && planted::is(Bug::SentBeforeIntent) { Ok(()) } else { self.commit_intent(&mut work, index).await };
+                    let intent = if std::mem::take(&mut begun) || next == Next::Send && planted::is(Bug::SentBeforeIntent) {
+                        Ok(())
+                    } else {
+                        self.commit_intent(&mut work, index).await
+                    };
                     match intent {
                         Ok(()) => {}
                         Err(Error::Conflict(_)) if matches!(kind, StepKind::Contact | StepKind::Message) => {
