@@ -4,11 +4,12 @@
 //! Several processes share one book: each has a stream's name of its own for its attempts, and nobody is known to be dead. A
 //! process that is alone knows that the one before it is.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::digest::{BookSecret, Digest};
-use domain::gate::Effect;
+use domain::gate::{Away, Effect};
 use domain::ids::{EnquiryId, StreamId};
 use domain::time::UtcMs;
 use evidence::{Blob, Draft, Entry, Head};
@@ -107,8 +108,8 @@ impl Door {
         done
     }
 
-    async fn leased(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
-        let leases = self.book.lease(now, until, limit).await?;
+    async fn leased(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        let leases = self.book.lease_within(now, until, limit, rooms).await?;
         let enquiries = leases.enquiries.iter().map(|lease| (lease.what.id.as_str(), lease.fence));
         let effects = leases.effects.iter().map(|lease| (lease.what.id.as_str(), lease.fence));
         let mut state = self.world.state();
@@ -185,12 +186,32 @@ impl Store for Door {
         self.pass("refuse", true, self.book.refuse(delivery, body, keep, oldest)).await
     }
 
+    fn restored_at(&self) -> Option<UtcMs> {
+        self.book.restored_at()
+    }
+
     async fn lease(&self, now: UtcMs, until: UtcMs, limit: usize) -> Result<Leases, Error> {
-        let leases = self.pass("lease", false, self.leased(now, until, limit)).await?;
+        self.lease_within(now, until, limit, &BTreeMap::new()).await
+    }
+
+    async fn lease_within(&self, now: UtcMs, until: UtcMs, limit: usize, rooms: &BTreeMap<String, usize>) -> Result<Leases, Error> {
+        let leases = self.pass("lease", false, self.leased(now, until, limit, rooms)).await?;
         if !leases.enquiries.is_empty() || !leases.effects.is_empty() {
             self.world.kick();
         }
         Ok(leases)
+    }
+
+    async fn away(&self) -> Result<BTreeMap<String, Away>, Error> {
+        self.pass("away", false, self.book.away()).await
+    }
+
+    async fn kept(&self, name: &str) -> Result<Option<String>, Error> {
+        self.pass("kept", false, self.book.kept(name)).await
+    }
+
+    async fn kept_under(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<(String, String)>, Error> {
+        self.pass("kept_under", false, self.book.kept_under(prefix, after, limit)).await
     }
 
     async fn commit(&self, step: Step) -> Result<(), Error> {
