@@ -103,14 +103,15 @@ async fn begin(world: Arc<World>, of: Life, store: Arc<dyn Store>) {
 async fn work(world: Arc<World>, of: Life, engine: Arc<Engine>) {
     loop {
         let writes = world.state().writes;
+        // Asked before it looks: what comes due while a slow book answers is either found by the look, or told here.
+        let Ok(due) = engine.next_due().await else {
+            world.wait(Some(of), START_AGAIN_MS).await;
+            continue;
+        };
         match engine.work_once().await {
             Ok(true) => {}
             Err(_) => world.wait(Some(of), START_AGAIN_MS).await,
             Ok(false) => {
-                let Ok(due) = engine.next_due().await else {
-                    world.wait(Some(of), START_AGAIN_MS).await;
-                    continue;
-                };
                 let slot = Arc::<Slot>::default();
                 {
                     let mut state = world.state();

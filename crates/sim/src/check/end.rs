@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::enquiry::{Enquiry, Standing};
 use domain::gate::{Door, Effect, Phase, Policy, StepKind};
+use domain::time::UtcMs;
 use evidence::Walk;
 use store::memory::Memory;
 use store::{Dossier, ReviewKind, Store as _};
@@ -42,7 +43,8 @@ pub fn stuck(world: &World, all: &[Dossier]) {
 pub fn ended(world: &World, all: &[Dossier]) {
     for Dossier { enquiry, effects, .. } in all {
         if !matches!(enquiry.standing, Standing::Settled | Standing::Merged) {
-            let states: Vec<&str> = effects.iter().map(|(effect, _)| effect.state()).collect();
+            let state = |effect: &Effect| format!("{} {}, due {:?}", effect.target, effect.state(), effect.due().map(UtcMs::rfc3339));
+            let states: Vec<String> = effects.iter().map(|(effect, _)| state(effect)).collect();
             world.breach("I10", format!("{} never ends: it is {}, its effects: {states:?}", enquiry.key, enquiry.standing.as_str()));
         }
         nothing_lost(world, enquiry, effects);
