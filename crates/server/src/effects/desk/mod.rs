@@ -114,8 +114,8 @@ impl Target for Desk {
         TIMEOUT_MS
     }
 
-    fn render(&self, _: &str, scene: &Json) -> Result<Vec<u8>, String> {
-        serde_json::to_vec(&Rendered::of(scene)).map_err(|e| e.to_string())
+    fn render(&self, key: &str, scene: &Json) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(&Rendered::of(key, scene)).map_err(|e| e.to_string())
     }
 
     async fn write(&self, call: &Call) -> Report<Outcome> {

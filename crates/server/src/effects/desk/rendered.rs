@@ -34,10 +34,13 @@ pub(super) struct Work {
 
 impl Rendered {
     /// Taken from what the scene says; what it does not say stays empty.
-    pub(super) fn of(scene: &Json) -> Self {
+    pub(super) fn of(key: &str, scene: &Json) -> Self {
         let text = |pointer: &str| scene.pointer(pointer).and_then(Json::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
         let (email, phone) = (text("/enquiry/contact/email"), text("/enquiry/contact/phone"));
-        let address = email.as_deref().map(|email| email.trim().to_lowercase()).or_else(|| phone.as_deref().map(dialled));
+        let own = text("/enquiry/key");
+        let enquiry = own.as_deref().unwrap_or(key);
+        let address =
+            email.as_deref().map(|email| email.trim().to_lowercase()).or_else(|| phone.as_deref().map(|phone| of_phone(phone, enquiry)));
         let (name, company) = (text("/enquiry/contact/name"), text("/enquiry/contact/company"));
         let summary = text("/enquiry/summary").or_else(|| text("/qualification/summary"));
         Self {
@@ -54,8 +57,14 @@ impl Rendered {
     }
 }
 
-/// A phone number without its punctuation: `+49 (30) 1-2` and `+493012` are one contact's. A text without digits stays.
-pub(super) fn dialled(phone: &str) -> String {
-    let digits: String = phone.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
-    if digits.chars().any(|c| c.is_ascii_digit()) { digits } else { phone.trim().to_owned() }
+/// Whose a phone number is: with its country's code, one contact's however it is written. Without, it may be another's in
+/// another country: the contact is this enquiry's alone.
+pub(super) fn of_phone(phone: &str, enquiry: &str) -> String {
+    let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
+    let is_sure = phone.trim_start().starts_with('+') && digits.len() >= INTERNATIONAL_MIN;
+    if is_sure { format!("+{digits}") } else { format!("{} of {enquiry}", phone.trim()) }
 }
+
+/// The fewest digits that a number with its country's code has: the shortest subscribers' numbers have four or five, behind a
+/// code of three.
+const INTERNATIONAL_MIN: usize = 7;

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use domain::time::Later;
 use serde_json::json;
 
-use super::rendered::dialled;
+use super::rendered::of_phone;
 use super::*;
 
 /// Stands still.
@@ -173,7 +173,17 @@ fn steps_follow_from_the_contact_and_a_phone_is_one_however_it_is_written() {
     assert_eq!(desk.steps(&fields), [StepKind::Record]);
     fields.set("contact.phone", "+49 (30) 1-2");
     assert_eq!(desk.steps(&fields), [StepKind::Contact, StepKind::Record, StepKind::Link]);
-    assert_eq!((dialled("+49 (30) 1-2"), dialled(" ask reception ")), ("+493012".to_owned(), "ask reception".to_owned()));
+}
+
+#[test]
+fn c042_a_phone_without_its_country_is_nobody_elses() {
+    for spelling in ["+49 (30) 12-34", " +49 30 1234", "+49301234"] {
+        assert_eq!(of_phone(spelling, "web:submission:1"), "+49301234");
+    }
+    for unsure in ["010-1234-5678", "0049 30 1234", "49301234", "+30 1", " ask reception "] {
+        assert_ne!(of_phone(unsure, "web:submission:1"), of_phone(unsure, "web:submission:2"), "{unsure}");
+        assert_eq!(of_phone(unsure, "web:submission:1"), of_phone(unsure, "web:submission:1"), "a re-run finds it again");
+    }
 }
 
 #[tokio::test]
